@@ -1,0 +1,53 @@
+package schemas
+
+// Reward is what scoring gave a trajectory. Exactly one of two things is true:
+// Failure is empty and Value is the reward, or Failure is set and Value is 0
+// and meaningless (invariant 1: no failure becomes a reward).
+type Reward struct {
+	Trajectory Trajectory
+	// Value is 1 when every fail-to-pass and pass-to-pass test passed, else 0,
+	// or whatever another scorer gives.
+	Value float64
+	// Failure is the reason why the trajectory could not be scored.
+	Failure string
+	// Passed and FailedTests are the expected tests by result; a test missing
+	// from the output is in FailedTests.
+	Passed, FailedTests []string
+	// Output is the tail of the test command's output.
+	Output string
+	// Cached is true when the result was recorded for an equal (task, patch).
+	Cached bool
+	// Duration is the time scoring took, in microseconds.
+	Duration int64
+}
+
+// Rewards is the codec of Reward.
+var Rewards = newCodec("reward", rewardColumns)
+
+var rewardColumns = []column[Reward]{
+	nested("trajectory", func(r *Reward) *Trajectory { return &r.Trajectory }, trajectoryColumns),
+	f64("value", func(r *Reward) *float64 { return &r.Value }),
+	text("failure", func(r *Reward) *string { return &r.Failure }),
+	texts("passed", func(r *Reward) *[]string { return &r.Passed }),
+	texts("failed_tests", func(r *Reward) *[]string { return &r.FailedTests }),
+	text("output", func(r *Reward) *string { return &r.Output }),
+	boolean("cached", func(r *Reward) *bool { return &r.Cached }),
+	i64("duration_us", func(r *Reward) *int64 { return &r.Duration }),
+}
+
+// Validate checks the contract: a valid trajectory, a finite Value that is 0
+// when there is a Failure, and a Failure when the trajectory itself failed
+// (invariant 1: no failure becomes a reward).
+func (r Reward) Validate() error {
+	c := &contract{schema: "reward", id: r.Trajectory.ID}
+	r.Trajectory.check(c, "Trajectory.")
+	c.finite("Value", r.Value)
+	if r.Failure != "" && r.Value != 0 {
+		c.fail(Invalid, "Value", "is %v although scoring failed: %s", r.Value, r.Failure)
+	}
+	if r.Trajectory.Termination == Failed && r.Failure == "" {
+		c.fail(Invalid, "Failure", "is empty although the trajectory failed: %s", r.Trajectory.Failure)
+	}
+	c.notNegative("Duration", r.Duration)
+	return c.err()
+}
