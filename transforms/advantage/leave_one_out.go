@@ -1,0 +1,30 @@
+package advantage
+
+// LeaveOneOut takes the mean of the others as each member's baseline:
+//
+//	A_i = r_i - (Σ_j r_j - r_i)/(n-1) = n/(n-1)·(r_i - mean r)
+//
+// It is unbiased, because no baseline depends on its own member's reward
+// (Ahmadian et al. 2024, arXiv:2402.14740, section 3.3). The second form is
+// computed: it loses less to cancellation.
+//
+// n = 1: 0, there is no other to compare with. All equal: exactly 0.
+func LeaveOneOut(r []float64) {
+	if allEqual(r) {
+		clear(r)
+		return
+	}
+	n := float64(len(r))
+	m := mean(r)
+	for i := range r {
+		r[i] = n / (n - 1) * (r[i] - m)
+	}
+}
+
+// LeaveOneOutPublished is LeaveOneOut with the baseline 0 for a group of one,
+// A = r, as in verl's rloo and DeepSWE.
+func LeaveOneOutPublished(r []float64) {
+	if len(r) > 1 {
+		LeaveOneOut(r)
+	}
+}

@@ -1,0 +1,33 @@
+package advantage
+
+import (
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/state"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/timers"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"millrace/schemas"
+)
+
+func init() {
+	register.Function1x2(byGroup)
+	register.Emitter1[Closed]()
+	register.DoFn6x1[ctx, state.Provider, timers.Provider, string, schemas.Member, func(Closed), error](&groupFn{})
+}
+
+// Advantage assembles the groups of a PCollection<schemas.Member> that passed
+// the filter and returns a PCollection<Closed>: each group once, when all its
+// members arrived or its time limit passed. The input's watermark must follow
+// the wall clock, also while nothing arrives, or no time limit ever passes.
+//
+// It panics at construction if the config is invalid.
+func Advantage(s beam.Scope, c Config, members beam.PCollection) beam.PCollection {
+	if err := c.Validate(); err != nil {
+		panic(err)
+	}
+	s = s.Scope("advantage.Advantage")
+	keyed := beam.ParDo(s, byGroup, members)
+	return beam.ParDo(s, newGroupFn(c), keyed)
+}
+
+func byGroup(m schemas.Member) (string, schemas.Member) { return m.Reward.Trajectory.GroupID, m }

@@ -1,0 +1,144 @@
+package kafkaio
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+)
+
+const (
+	// maxBatchBytes is the largest batch, hence the largest record, written. The
+	// broker's message.max.bytes must allow it (EnsureTopics sets it).
+	maxBatchBytes = 64 << 20
+	// batchTimeout is how long a write waits for company in its batch. A lone
+	// record pays it in full, so it is short; kafka-go's default is a second.
+	batchTimeout = 200 * time.Microsecond
+	// metadataTTL bounds how long a moved leader goes unnoticed. kafka-go asks
+	// for metadata at a random time below it.
+	metadataTTL = 3 * time.Second
+)
+
+// client is the process's connection to one cluster: one transport, so that
+// topics created by it are known to its writer at once, and one writer, so that
+// records from all goroutines share batches. It is safe for concurrent use.
+type client struct {
+	brokers   string
+	transport *kafka.Transport
+	kafka     *kafka.Client
+	writer    *kafka.Writer
+}
+
+// clients are the process's clients by broker list. Beam never tears a DoFn
+// down, so clients cannot belong to DoFns; CloseAll ends them.
+var clients = struct {
+	sync.Mutex
+	byBrokers map[string]*client
+}{byBrokers: make(map[string]*client)}
+
+// clientFor returns the process's client for "host:port[,host:port...]". It
+// connects only when used.
+func clientFor(brokers string) *client {
+	clients.Lock()
+	defer clients.Unlock()
+	if c := clients.byBrokers[brokers]; c != nil {
+		return c
+	}
+	addr := kafka.TCP(strings.Split(brokers, ",")...)
+	transport := &kafka.Transport{MetadataTTL: metadataTTL, DialTimeout: attemptTimeout / 2, ClientID: "millrace"}
+	c := &client{
+		brokers:   brokers,
+		transport: transport,
+		kafka:     &kafka.Client{Addr: addr, Transport: transport},
+		writer: &kafka.Writer{
+			Addr:         addr,
+			Transport:    transport,
+			Balancer:     kafka.Murmur2Balancer{},
+			RequiredAcks: kafka.RequireAll,
+			Compression:  kafka.Lz4,
+			BatchTimeout: batchTimeout,
+			BatchBytes:   maxBatchBytes,
+			BatchSize:    1000,
+			MaxAttempts:  1, // retry does it, with a bound in time and for the failed records only
+			WriteTimeout: attemptTimeout,
+			ReadTimeout:  attemptTimeout,
+		},
+	}
+	clients.byBrokers[brokers] = c
+	return c
+}
+
+// CloseAll stops all jobs and closes all clients of this process; main calls it
+// last. It waits for writes under way, but not longer than ctx.
+func CloseAll(ctx context.Context) error {
+	var errs []error
+	for _, name := range jobNames() {
+		errs = append(errs, Stop(name))
+	}
+	clients.Lock()
+	defer clients.Unlock()
+	for brokers, c := range clients.byBrokers {
+		closed := make(chan error, 1)
+		go func() { closed <- c.writer.Close() }()
+		select {
+		case err := <-closed:
+			errs = append(errs, err)
+		case <-ctx.Done():
+			errs = append(errs, fmt.Errorf("kafka %s: closing the writer: %w", brokers, context.Cause(ctx)))
+		}
+		c.transport.CloseIdleConnections()
+		delete(clients.byBrokers, brokers)
+	}
+	return errors.Join(errs...)
+}
+
+// produce writes outputs and returns when all in-sync replicas have them.
+// Records that failed are written again, those that succeeded are not.
+func (c *client) produce(ctx context.Context, budget time.Duration, outputs []Output) error {
+	messages := make([]kafka.Message, len(outputs))
+	for i, o := range outputs {
+		messages[i] = kafka.Message{Topic: o.Topic, Key: o.Key, Value: o.Value}
+		if o.ID != "" {
+			messages[i].Headers = []kafka.Header{{Key: "id", Value: []byte(o.ID)}}
+		}
+	}
+	what := fmt.Sprintf("writing %d records", len(outputs))
+	if len(outputs) > 0 {
+		what = fmt.Sprintf("writing %d records to %s", len(outputs), outputs[0].Topic)
+	}
+	return retry(ctx, budget, c.brokers, what, func(ctx context.Context) error {
+		err := c.writer.WriteMessages(ctx, messages...)
+		var each kafka.WriteErrors
+		if errors.As(err, &each) {
+			messages, err = failed(messages, each)
+		}
+		return err
+	})
+}
+
+// failed keeps the messages that have an error, and returns the error that
+// decides: one that cannot be helped before one that can.
+func failed(messages []kafka.Message, each kafka.WriteErrors) ([]kafka.Message, error) {
+	var rest []kafka.Message
+	var decides error
+	for i, err := range each {
+		if err == nil {
+			continue
+		}
+		rest = append(rest, messages[i])
+		if decides == nil || !retryable(err) {
+			decides = err
+		}
+	}
+	return rest, decides
+}
+
+// Produce writes outputs and returns when all in-sync replicas have them, or
+// with an error after RetryFor. It is for plain code outside of a pipeline.
+func Produce(ctx context.Context, brokers string, outputs ...Output) error {
+	return clientFor(brokers).produce(ctx, RetryFor, outputs)
+}

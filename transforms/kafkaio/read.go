@@ -1,0 +1,113 @@
+package kafkaio
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/sdf"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/rtrackers/offsetrange"
+)
+
+func init() {
+	beam.RegisterDoFn(reflect.TypeFor[readFn]())
+}
+
+// ReadConfig are the settings of a read.
+type ReadConfig struct {
+	Source
+	// Lag is the largest number of records of one partition between the committed
+	// position and the newest read, when there is a Group and so a [Commit]
+	// downstream; default 65536. Reading pauses there, so it must be above
+	// whatever the pipeline holds back on purpose.
+	Lag int
+}
+
+// Read returns the records of a topic: PCollection<Record>, unbounded, or
+// bounded when To is set. Records of a partition come in order. With a Group,
+// reading starts at its committed position and every record must reach a
+// [Commit] of the same job and group, as the source of some ack. An invalid
+// configuration panics.
+func Read(s beam.Scope, cfg ReadConfig) beam.PCollection {
+	s = s.Scope("kafkaio.Read " + cfg.Topic)
+	cfg.Source = cfg.Source.withDefaults()
+	if cfg.Lag == 0 {
+		cfg.Lag = 1 << 16
+	}
+	if err := cfg.Validate(); err != nil {
+		panic(fmt.Sprintf("kafkaio.Read: %v", err))
+	}
+	jobFor(cfg.Job)
+	parts := beam.ParDo(s, &listFn{Source: cfg.Source}, beam.Impulse(s))
+	return beam.ParDo(s, &readFn{Config: cfg}, parts)
+}
+
+// Validate reports everything that is wrong with the settings.
+func (c ReadConfig) Validate() error {
+	problems := c.Source.problems()
+	if c.Lag < 0 {
+		problems = append(problems, "Lag is negative")
+	}
+	return joined(problems)
+}
+
+// readFn empties the buffer of its partition's reader. Its configuration is
+// exported because it is the serialised form of the DoFn.
+type readFn struct {
+	Config ReadConfig
+	ranges
+}
+
+const (
+	// One ProcessElement takes at most readSlice and readSliceBytes: all
+	// partitions of a topic share one bundle on Prism and are served in turn, and
+	// what it emits goes on only when the bundle ends.
+	readSlice      = 50 * time.Millisecond
+	readSliceBytes = 8 << 20
+	// A record waits for the next call, so readBusy is the latency of the source
+	// while records come, and readIdle that of the first one after a pause.
+	readBusy = 10 * time.Millisecond
+	readIdle = 160 * time.Millisecond
+)
+
+func (fn *readFn) ProcessElement(ctx context.Context, clock *wallClock, rt *sdf.LockRTracker, at partition, emit func(beam.EventTime, Record)) (sdf.ProcessContinuation, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx) // before jobFor, which would make an ended job anew
+	}
+	rest := rt.GetRestriction().(offsetrange.Restriction)
+	at.Start, at.End = rest.Start, rest.End
+	if at.Start >= at.End {
+		return sdf.StopProcessing(), nil
+	}
+	reader, err := fn.Config.readerFor(at)
+	if err != nil {
+		return nil, err
+	}
+	clock.advance(time.Now())
+	until, size := time.Now().Add(readSlice), 0
+	for size < readSliceBytes && time.Now().Before(until) {
+		record, ok := reader.take()
+		if !ok {
+			break
+		}
+		if !rt.TryClaim(record.Source.Offset) {
+			return nil, fmt.Errorf("claiming %s[%d]@%d: %w", at.Topic, at.Partition, record.Source.Offset, rt.GetError())
+		}
+		size += len(record.Value) + 1
+		emit(clock.now(), record)
+	}
+	done, err := reader.state()
+	if err != nil {
+		return nil, err
+	}
+	if done {
+		// Between the last record and the end there may be control records only.
+		if at.End != unbounded && !rt.IsDone() {
+			rt.TryClaim(at.End - 1)
+		}
+		return sdf.StopProcessing(), nil
+	}
+	return sdf.ResumeProcessingIn(reader.pace.next(size > 0, readBusy, readIdle)), nil
+}

@@ -1,0 +1,305 @@
+package rollout
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"millrace/kernels"
+	"millrace/kernels/tokenizer"
+	"millrace/schemas"
+	"millrace/transforms/rollout/tools"
+	"millrace/transforms/sandbox"
+)
+
+// Agent runs single rollouts. It is safe for concurrent use.
+type Agent struct {
+	policy    Policy
+	tokenizer *tokenizer.Tokenizer
+	chat      *tokenizer.Chat
+	sandboxes sandbox.Provider
+	cfg       Config
+	prompt    templates
+	now       func() time.Time
+}
+
+// Config are the settings of the agent.
+type Config struct {
+	Limits   Limits           `yaml:"limits"`
+	Prompt   Prompt           `yaml:"prompt"`
+	Tools    tools.Limits     `yaml:"tools"`
+	Sampling kernels.Sampling `yaml:"-"`
+	// Seed and the order decide the random numbers of a rollout.
+	Seed uint64 `yaml:"-"`
+	// Attempts is how often a rollout is tried when the infrastructure fails.
+	Attempts int `yaml:"attempts"`
+}
+
+// NewAgent checks the settings and parses the prompt. The tokenizer must be the
+// policy's own.
+func NewAgent(p Policy, t *tokenizer.Tokenizer, sandboxes sandbox.Provider, cfg Config) (*Agent, error) {
+	chat, err := tokenizer.NewChat(t)
+	if err != nil {
+		return nil, err
+	}
+	if err := cfg.Limits.Validate(); err != nil {
+		return nil, err
+	}
+	if cfg.Attempts < 1 {
+		return nil, fmt.Errorf("attempts is %d: must be at least 1", cfg.Attempts)
+	}
+	if cfg.Tools.Action <= 0 || cfg.Tools.Action >= cfg.Limits.Action {
+		return nil, fmt.Errorf("tools.action_time is %v: must be positive and less than limits.action_time %v, or a slow command would count as a failure", cfg.Tools.Action, cfg.Limits.Action)
+	}
+	prompt, err := cfg.Prompt.parse()
+	if err != nil {
+		return nil, err
+	}
+	return &Agent{policy: p, tokenizer: t, chat: chat, sandboxes: sandboxes, cfg: cfg, prompt: prompt, now: time.Now}, nil
+}
+
+// ErrPromptTooLong is returned for a task whose first prompt leaves no room to
+// answer; trying again cannot help.
+var ErrPromptTooLong = errors.New("the first prompt fills the context")
+
+// Prompt returns the messages that begin a rollout of the task.
+func (a *Agent) Prompt(task schemas.Task) (system, user string, err error) {
+	data := promptData(task)
+	if system, err = render(a.prompt.system, data); err != nil {
+		return "", "", err
+	}
+	user, err = render(a.prompt.user, data)
+	return system, user, err
+}
+
+// episode is the state of one rollout.
+type episode struct {
+	*Agent
+	trajectory schemas.Trajectory
+	session    kernels.Session
+	box        sandbox.Sandbox
+	toolbox    *tools.Toolbox
+	transcript transcript
+	malformed  int // turns in a row without a usable call
+	deadline   time.Time
+}
+
+// Run is one attempt of one rollout. An error is an infrastructure failure: a
+// failure of the sandbox, a failure of the policy, or the end of ctx.
+func (a *Agent) Run(ctx context.Context, order schemas.Task, run string, rollout, attempt int32) (schemas.Trajectory, error) {
+	e := &episode{Agent: a, trajectory: schemas.Trajectory{
+		ID:        schemas.TrajectoryID(run, order.ID, order.Iteration, rollout, attempt),
+		GroupID:   schemas.GroupID(run, order.ID, order.Iteration),
+		Run:       run,
+		Iteration: order.Iteration,
+		Rollout:   rollout,
+		Attempt:   attempt,
+		Task:      order,
+		Started:   a.now().UnixMicro(),
+	}}
+	if err := e.open(ctx, order); err != nil {
+		return schemas.Trajectory{}, fmt.Errorf("rollout %s: %w", e.trajectory.ID, err)
+	}
+	defer e.close()
+	reason, err := e.play(ctx)
+	if err == nil {
+		err = e.finish(reason)
+	}
+	if err != nil {
+		return schemas.Trajectory{}, fmt.Errorf("rollout %s: %w", e.trajectory.ID, err)
+	}
+	return e.trajectory, nil
+}
+
+// open makes the sandbox and the policy session and writes the first prompt.
+func (e *episode) open(ctx context.Context, order schemas.Task) error {
+	system, user, err := e.Prompt(order)
+	if err != nil {
+		return err
+	}
+	e.transcript.give(e.chat.Render(
+		tokenizer.Message{Role: "system", Content: system},
+		tokenizer.Message{Role: "user", Content: user}))
+	e.transcript.give(e.chat.Open("assistant"))
+	if len(e.transcript.tokens) >= e.cfg.Limits.Context {
+		return fmt.Errorf("%w: %d tokens of %d", ErrPromptTooLong, len(e.transcript.tokens), e.cfg.Limits.Context)
+	}
+	if e.box, err = e.sandboxes.Open(ctx, e.trajectory.ID, order.Files); err != nil {
+		return err
+	}
+	if e.session, err = e.policy.Open(ctx); err != nil {
+		e.box.Close()
+		return &policyFailure{"opening a policy session", err}
+	}
+	e.toolbox = tools.New(e.box, e.cfg.Tools)
+	e.deadline = e.now().Add(e.cfg.Limits.Time)
+	return nil
+}
+
+func (e *episode) close() {
+	e.session.Close()
+	e.box.Close()
+}
+
+// play takes turns until a limit or the agent ends the rollout.
+func (e *episode) play(ctx context.Context) (schemas.Termination, error) {
+	for {
+		room := e.cfg.Limits.Context - len(e.transcript.tokens)
+		if room <= 0 {
+			return schemas.ContextFull, nil
+		}
+		started := e.now()
+		if !started.Before(e.deadline) {
+			return schemas.TimeLimit, nil
+		}
+		step, stopped, err := e.sample(ctx, min(room, e.cfg.Limits.Turn))
+		if err != nil {
+			return "", err
+		}
+		sampled := e.now()
+		step.Sampling = sampled.Sub(started).Microseconds()
+		if !stopped && len(e.transcript.tokens) >= e.cfg.Limits.Context {
+			e.trajectory.Steps = append(e.trajectory.Steps, step)
+			return schemas.ContextFull, nil // a turn cut short is not acted on
+		}
+		observation, ended, err := e.act(ctx, &step)
+		if err != nil {
+			return "", err
+		}
+		step.Acting = e.now().Sub(sampled).Microseconds()
+		e.trajectory.Steps = append(e.trajectory.Steps, step)
+		if ended != "" {
+			return ended, nil
+		}
+		if len(e.trajectory.Steps) >= e.cfg.Limits.Steps {
+			return schemas.StepLimit, nil
+		}
+		e.transcript.give(e.chat.Close(stopped))
+		e.transcript.give(e.chat.Render(tokenizer.Message{Role: "user", Content: observation}))
+		e.transcript.give(e.chat.Open("assistant"))
+	}
+}
+
+// sample lets the policy write one turn of at most limit tokens.
+func (e *episode) sample(ctx context.Context, limit int) (schemas.Step, bool, error) {
+	sampling := e.cfg.Sampling
+	sampling.MaxTokens = limit
+	sampling.Stop = e.chat.Stop()
+	sampling.Seed = seed(e.cfg.Seed, e.trajectory.GroupID, e.trajectory.Rollout)
+	ctx, cancel := context.WithDeadline(ctx, e.deadline.Add(e.cfg.Limits.Action))
+	defer cancel()
+	completion, err := e.session.Generate(ctx, e.transcript.prompt(), sampling)
+	if err != nil {
+		return schemas.Step{}, false, &policyFailure{e.turn("sampling"), err}
+	}
+	start := len(e.transcript.tokens)
+	if err := e.transcript.take(completion, limit, e.session.Len()); err != nil {
+		return schemas.Step{}, false, &policyFailure{e.turn("sampling"), err}
+	}
+	written := completion.Tokens
+	if completion.Stopped {
+		written = written[:len(written)-1]
+	}
+	return schemas.Step{
+		TokenStart: int32(start),
+		TokenEnd:   int32(len(e.transcript.tokens)),
+		Action:     e.tokenizer.Decode(written),
+	}, completion.Stopped, nil
+}
+
+// turn names the turn under way in an error.
+func (e *episode) turn(doing string) string {
+	return fmt.Sprintf("%s turn %d", doing, len(e.trajectory.Steps)+1)
+}
+
+// act performs the turn's tool call. It returns the observation, and a
+// termination reason if the turn ends the rollout.
+func (e *episode) act(ctx context.Context, step *schemas.Step) (string, schemas.Termination, error) {
+	_, call, ok, err := tools.Parse(step.Action)
+	if !ok || err != nil {
+		if err == nil {
+			err = errors.New("no function call found; write one <function=...> call in each turn")
+		}
+		return e.remind(step, err)
+	}
+	step.Tool = toolName(call)
+	left := e.deadline.Sub(e.now())
+	limit := min(left, e.cfg.Limits.Action)
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	observation, err := e.toolbox.Do(ctx, call)
+	switch {
+	case err != nil && left <= e.cfg.Limits.Action && errors.Is(err, context.DeadlineExceeded):
+		step.ExitCode = -1
+		return "", schemas.ActionLimit, nil
+	case err != nil:
+		return "", "", fmt.Errorf("%s: %w", e.turn("calling "+call.Name+" in"), err)
+	}
+	e.malformed = 0
+	step.Observation, step.ExitCode = observation.Text, int32(observation.ExitCode)
+	if observation.Done {
+		return "", schemas.Finished, nil
+	}
+	return observation.Text, "", nil
+}
+
+// remind answers a turn that held no usable call.
+func (e *episode) remind(step *schemas.Step, cause error) (string, schemas.Termination, error) {
+	reminder, err := render(e.prompt.reminder, cause.Error())
+	if err != nil {
+		return "", "", err
+	}
+	step.Observation, step.ExitCode = reminder, -1
+	e.malformed++
+	if e.malformed >= e.cfg.Limits.Malformed {
+		return "", schemas.Malformed, nil
+	}
+	return reminder, "", nil
+}
+
+// finish completes the trajectory: the patch is the difference between the
+// snapshot and the workspace as the agent left it.
+func (e *episode) finish(reason schemas.Termination) error {
+	after, err := e.box.Snapshot()
+	switch {
+	case errors.Is(err, sandbox.ErrTooLarge):
+		// The agent filled its workspace: its own doing, so not a failure. No
+		// patch can be read back, which scores as an empty one.
+		after = e.trajectory.Task.Files
+	case err != nil:
+		return fmt.Errorf("reading the workspace back: %w", err)
+	}
+	e.trajectory.Termination = reason
+	e.trajectory.Patch = sandbox.Diff(e.trajectory.Task.Files, after)
+	e.trajectory.Finished = e.now().UnixMicro()
+	e.transcript.store(&e.trajectory)
+	return nil
+}
+
+// tombstone is the record of a rollout that failed for good.
+func tombstone(order schemas.Task, run string, rollout, attempt int32, cause error, now time.Time) schemas.Trajectory {
+	return schemas.Trajectory{
+		ID:          schemas.TrajectoryID(run, order.ID, order.Iteration, rollout, attempt),
+		GroupID:     schemas.GroupID(run, order.ID, order.Iteration),
+		Run:         run,
+		Iteration:   order.Iteration,
+		Rollout:     rollout,
+		Attempt:     attempt,
+		Task:        order,
+		Termination: schemas.Failed,
+		Failure:     strings.ToValidUTF8(cause.Error(), "?"),
+		Started:     now.UnixMicro(),
+		Finished:    now.UnixMicro(),
+	}
+}
+
+// toolName is the called tool, with its command if it has several:
+// "file_editor.view".
+func toolName(c tools.Call) string {
+	if command := strings.TrimSpace(c.Args["command"]); command != "" && c.Name == "file_editor" {
+		return c.Name + "." + command
+	}
+	return c.Name
+}

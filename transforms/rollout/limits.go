@@ -1,0 +1,45 @@
+package rollout
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Limits bound one trajectory. Reaching Context, Steps or Time ends it with the
+// termination reason of that name, which compact filtering decides by.
+type Limits struct {
+	// Context is the largest number of tokens of a trajectory, prompt included.
+	Context int `yaml:"context"`
+	// Turn is the largest number of tokens sampled in one turn.
+	Turn int `yaml:"turn_tokens"`
+	// Steps is the largest number of environment steps.
+	Steps int `yaml:"steps"`
+	// Malformed is the number of turns in a row without a usable call after
+	// which the trajectory ends.
+	Malformed int `yaml:"malformed_turns"`
+	// Action bounds one tool call, Time the whole trajectory without waiting for
+	// a sandbox.
+	Action time.Duration `yaml:"action_time"`
+	Time   time.Duration `yaml:"time"`
+}
+
+// Validate reports every limit that makes no sense.
+func (l Limits) Validate() error {
+	var errs []error
+	for _, c := range []struct {
+		name  string
+		value int
+	}{{"context", l.Context}, {"turn_tokens", l.Turn}, {"steps", l.Steps}, {"malformed_turns", l.Malformed}} {
+		if c.value <= 0 {
+			errs = append(errs, fmt.Errorf("limits.%s is %d: must be positive", c.name, c.value))
+		}
+	}
+	if l.Turn > l.Context {
+		errs = append(errs, fmt.Errorf("limits.turn_tokens is %d: larger than limits.context %d", l.Turn, l.Context))
+	}
+	if l.Action <= 0 || l.Time < l.Action {
+		errs = append(errs, fmt.Errorf("limits.action_time is %v and limits.time %v: both must be positive, time the larger", l.Action, l.Time))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,80 @@
+// Package sandbox runs commands that a model wrote.
+//
+// What holds of every [Sandbox]:
+//   - a command sees the workspace at [Root], a toolchain it cannot write to,
+//     and nothing else of the machine: no network, no home directories, no
+//     environment of this process;
+//   - when Exec returns, no process that the command started is left;
+//   - what a command prints, writes, allocates and starts is bounded;
+//   - the file methods never follow a link out of the workspace;
+//   - an error of this package is always about the infrastructure, never about
+//     the command: a command that fails, hangs or is cut is a [Result].
+package sandbox
+
+import (
+	"context"
+	"io/fs"
+	"time"
+
+	"millrace/schemas"
+)
+
+// Root is where a command finds its workspace.
+const Root = "/testbed"
+
+// Result is what became of one command.
+type Result struct {
+	// Output is standard output and standard error in the order they were
+	// written. When it was longer than the limit, the middle is replaced by one
+	// line that says so.
+	Output string
+	// ExitCode is the shell's exit status, 128+n after signal n, -1 when
+	// TimedOut.
+	ExitCode int
+	// TimedOut is true when the deadline passed and everything was killed.
+	TimedOut bool
+	// Truncated is true when a part of the output was dropped.
+	Truncated bool
+	// Duration is the wall time of the run that made this result.
+	Duration time.Duration
+	// Cached is true when the result was recorded from an earlier equal run.
+	Cached bool
+}
+
+// Sandbox is one workspace and the means to run commands in it. Its methods
+// are not safe for concurrent use; different sandboxes are independent.
+//
+// A path is relative to the workspace root or absolute below [Root]. A path
+// that leaves the workspace, by ".." or by a link, is an error that satisfies
+// errors.Is(err, [ErrOutside]).
+type Sandbox interface {
+	// Exec runs "sh -c command" in the workspace root and waits at most timeout
+	// for it and everything it started. An error is a *[Failure] or the end of ctx.
+	Exec(ctx context.Context, command string, timeout time.Duration) (Result, error)
+	// ReadFile returns the content of a regular file.
+	ReadFile(path string) ([]byte, error)
+	// WriteFile replaces the content of a file, with the missing directories
+	// above it.
+	WriteFile(path string, data []byte) error
+	// Remove removes a file or an empty directory.
+	Remove(path string) error
+	// ReadDir lists a directory, sorted by name.
+	ReadDir(path string) ([]fs.DirEntry, error)
+	// Snapshot returns all regular files, sorted by path. Links and special
+	// files are left out. A workspace over the limits of count or size is an
+	// error that satisfies errors.Is(err, [ErrTooLarge]).
+	Snapshot() ([]schemas.File, error)
+	// Close removes the workspace.
+	Close() error
+}
+
+// Provider makes sandboxes. It is safe for concurrent use.
+type Provider interface {
+	// Open makes a workspace that holds files. The label (a trajectory id) names
+	// the sandbox in errors.
+	Open(ctx context.Context, label string, files []schemas.File) (Sandbox, error)
+	// Describe says in one line which protections are active.
+	Describe() string
+	// Close removes everything the provider made.
+	Close() error
+}

@@ -1,0 +1,81 @@
+package score
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"millrace/schemas"
+	"millrace/transforms/sandbox"
+)
+
+// Workspace returns the files that the tests of a task are run on, sorted by
+// path (invariant 4):
+//
+//  1. the snapshot with the agent's patch applied;
+//  2. every test file as it is in the snapshot: what the patch changed or
+//     removed is restored, what it added is left out. Test files are *_test.go,
+//     everything below a directory "testdata", and the paths of hidden tests;
+//  3. the hidden tests over all of it.
+//
+// An error means that the patch does not apply to the snapshot it was made
+// from. That is our defect, not the agent's.
+func Workspace(task schemas.Task, patch string) ([]schemas.File, error) {
+	patched, err := sandbox.Apply(task.Files, patch)
+	if err != nil {
+		return nil, fmt.Errorf("applying the agent's patch to the snapshot of task %s: %w", task.ID, err)
+	}
+	hidden := make(map[string]bool, len(task.HiddenTests))
+	for _, f := range task.HiddenTests {
+		hidden[f.Path] = true
+	}
+	files := make([]schemas.File, 0, len(patched)+len(task.HiddenTests))
+	for _, f := range patched {
+		if !isTest(f.Path) && !hidden[f.Path] {
+			files = append(files, f)
+		}
+	}
+	for _, f := range task.Files {
+		if isTest(f.Path) && !hidden[f.Path] {
+			files = append(files, f)
+		}
+	}
+	files = append(files, task.HiddenTests...)
+	slices.SortFunc(files, func(a, b schemas.File) int { return strings.Compare(a.Path, b.Path) })
+	return files, nil
+}
+
+// isTest reports whether a file belongs to the tests.
+func isTest(path string) bool {
+	return strings.HasSuffix(path, "_test.go") ||
+		strings.HasPrefix(path, "testdata/") || strings.Contains(path, "/testdata/")
+}
+
+// Key identifies the verdicts of a test run by everything they depend on: the
+// environment (what the provider says of itself and Config.Environment; the
+// image), the command, its output's format, and the workspace with the hidden
+// tests in it. The snapshot and the task's id are not part of it, so two tasks
+// whose agents arrive at the same end state share one run. Each field goes in
+// with its length.
+func Key(environment string, task schemas.Task, workspace []schemas.File) string {
+	h := sha256.New()
+	field := func(s string) {
+		var n [8]byte
+		binary.LittleEndian.PutUint64(n[:], uint64(len(s)))
+		h.Write(n[:])
+		io.WriteString(h, s)
+	}
+	// The first field is the version of this layout and of the parser.
+	for _, s := range []string{"score 1", environment, task.Image, task.TestCommand, task.TestFormat} {
+		field(s)
+	}
+	for _, f := range workspace {
+		field(f.Path)
+		field(f.Content)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
