@@ -1,18 +1,16 @@
 package advantage
 
 import (
+	"reflect"
+
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/state"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/timers"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"millrace/schemas"
 )
 
 func init() {
-	register.Function1x2(byGroup)
-	register.Emitter1[Closed]()
-	register.DoFn6x1[ctx, state.Provider, timers.Provider, string, schemas.Member, func(Closed), error](&groupFn{})
+	beam.RegisterFunction(byGroup)
+	beam.RegisterDoFn(reflect.TypeFor[groupFn]())
 }
 
 // Advantage assembles the groups of a PCollection<schemas.Member> that passed

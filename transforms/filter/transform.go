@@ -2,16 +2,15 @@ package filter
 
 import (
 	"context"
+	"reflect"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"millrace/schemas"
 )
 
 func init() {
-	register.DoFn3x0[context.Context, schemas.Member, func(schemas.Member)](&filterFn{})
-	register.Emitter1[schemas.Member]()
+	beam.RegisterDoFn(reflect.TypeFor[filterFn]())
 }
 
 // Filter sets Excluded and Counts of every member of a

@@ -112,6 +112,12 @@ func (r Recipe) Loss(minibatch []schemas.Sample, context int, temperature float6
 	return l, true
 }
 
+// gradientIsAdvantages tells whether the loss has no term but the one that the
+// advantage multiplies.
+func (r Recipe) gradientIsAdvantages() bool {
+	return r.KLCoefficient == 0 && r.EntropyCoefficient == 0
+}
+
 func trainedTokens(s *schemas.Sample) int {
 	n := 0
 	for _, m := range s.LossMask {

@@ -74,7 +74,7 @@ func (l *Learner) train(ctx context.Context, samples []schemas.Sample, step int6
 			continue
 		}
 		sequences := l.sequences(minibatch)
-		t.sequences += len(sequences)
+		t.sequences += weighing(minibatch)
 		t.minibatches++
 		for _, bin := range packed(sequences, l.config.MicroBatchTokens) {
 			if err := l.refer(ctx, bin); err != nil {
@@ -102,11 +102,14 @@ func (l *Learner) train(ctx context.Context, samples []schemas.Sample, step int6
 
 // sequences are the weighing samples as the trainer takes them. They share the
 // samples' memory.
+//
+// A sample whose advantage is 0, of a group that all solved or nobody did, has
+// a gradient of exactly 0: it is in the divisor and not worth a pass.
 func (l *Learner) sequences(samples []schemas.Sample) []kernels.Sequence {
 	var out []kernels.Sequence
 	for i := range samples {
 		s := &samples[i]
-		if s.Weight != 1 {
+		if s.Weight != 1 || s.Advantage == 0 && l.config.Recipe.gradientIsAdvantages() {
 			continue
 		}
 		q := kernels.Sequence{ID: s.ID, Tokens: s.Tokens, Mask: s.LossMask, LogProbs: s.LogProbs, Advantage: s.Advantage}
@@ -116,6 +119,16 @@ func (l *Learner) sequences(samples []schemas.Sample) []kernels.Sequence {
 		out = append(out, q)
 	}
 	return out
+}
+
+func weighing(samples []schemas.Sample) int {
+	n := 0
+	for i := range samples {
+		if samples[i].Weight == 1 {
+			n++
+		}
+	}
+	return n
 }
 
 // packed cuts sequences into micro-batches.
