@@ -1,16 +1,18 @@
 package advantage
 
 import (
-	"reflect"
-
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/state"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/timers"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"millrace/schemas"
 )
 
 func init() {
-	beam.RegisterFunction(byGroup)
-	beam.RegisterDoFn(reflect.TypeFor[groupFn]())
+	register.Function1x2(byGroup)
+	register.Emitter1[Closed]()
+	register.DoFn6x1[ctx, state.Provider, timers.Provider, string, schemas.Member, func(Closed), error](&groupFn{})
 }
 
 // Advantage assembles the groups of a PCollection<schemas.Member> that passed

@@ -2,15 +2,16 @@ package filter
 
 import (
 	"context"
-	"reflect"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"millrace/schemas"
 )
 
 func init() {
-	beam.RegisterDoFn(reflect.TypeFor[filterFn]())
+	register.DoFn3x0[context.Context, schemas.Member, func(schemas.Member)](&filterFn{})
+	register.Emitter1[schemas.Member]()
 }
 
 // Filter sets Excluded and Counts of every member of a

@@ -7,13 +7,16 @@ import (
 	"sync"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"millrace/schemas"
 )
 
 func init() {
 	beam.RegisterType(reflect.TypeFor[Record]())
-	beam.RegisterDoFn(reflect.TypeFor[sinkFn]())
+	register.DoFn4x1[context.Context, Record, func(schemas.Update), func(schemas.DeadLetter), error](&sinkFn{})
+	register.Emitter1[schemas.Update]()
+	register.Emitter1[schemas.DeadLetter]()
 }
 
 // Record is one record of the samples topic; Source.Offset is its own offset.

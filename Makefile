@@ -1,0 +1,31 @@
+# Everything is built by the Go toolchain alone; nothing here needs a C compiler.
+export CGO_ENABLED = 0
+
+SEED ?= 7
+RUN  ?= runs/seed-$(SEED)
+
+.PHONY: build run test bench lint warmstart clean
+
+build: ## compile bin/millrace
+	go build -trimpath -ldflags='-s -w' -o bin/millrace .
+
+run: build ## the main job: train the default agent, embedded, no services needed; goes on with a run that was stopped
+	bin/millrace train --dir $(RUN) --seed $(SEED) $(if $(wildcard $(RUN)/config.yaml),--resume)
+
+test: ## vet and every test
+	go vet ./...
+	go test -timeout 20m ./...
+
+bench: build ## speed, as ratios within one run
+	go test -run '^$$' -bench . -benchtime 1s ./schemas ./kernels/... ./transforms/...
+
+lint: ## gofmt, vet, staticcheck
+	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }
+	go vet ./...
+	go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
+
+warmstart: build ## make the shipped warm start again, from nothing
+	bin/millrace warmstart --out pipelines/train/policy
+
+clean:
+	rm -rf bin

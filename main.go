@@ -1,0 +1,89 @@
+// Millrace trains software-engineering agents by reinforcement learning as a
+// dataflow. This file is the command line and nothing else.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/alecthomas/kong"
+
+	"millrace/runners/local"
+	"millrace/transforms/sandbox"
+)
+
+type commands struct {
+	Train     trainCommand     `cmd:"" help:"Train an agent: rollouts, rewards, advantages and updates, with an evaluation before and after."`
+	Report    reportCommand    `cmd:"" help:"Write the report and the data files of a run again."`
+	Tasks     tasksCommand     `cmd:"" help:"Make the default task set again, from the corpus."`
+	Warmstart warmstartCommand `cmd:"" help:"Make the shipped policy again, from nothing."`
+}
+
+type trainCommand struct {
+	Dir     string   `help:"Run directory." default:"runs/default" type:"path"`
+	Config  string   `help:"YAML file over the defaults." type:"path" placeholder:"FILE"`
+	Set     []string `help:"Set one value, such as learn.learning_rate=1e-4; may be repeated." placeholder:"KEY=VALUE" sep:"none"`
+	Seed    *uint64  `help:"Set seed."`
+	Steps   *int64   `help:"Set steps."`
+	Recipe  string   `help:"Set recipe: grpo++, deepswe or grpo."`
+	Kafka   string   `help:"Set kafka.brokers: use this Kafka, not the embedded broker." placeholder:"HOST:PORT"`
+	Resume  bool     `help:"Go on with the run in the directory."`
+	DryRun  bool     `help:"Print the resolved configuration and stop."`
+	Metrics string   `help:"Serve Prometheus metrics there, on loopback unless the address says otherwise." placeholder:"[HOST]:PORT"`
+}
+
+func (c trainCommand) Run(ctx context.Context) error {
+	set := c.Set
+	if c.Seed != nil {
+		set = append(set, fmt.Sprintf("seed=%d", *c.Seed))
+	}
+	if c.Steps != nil {
+		set = append(set, fmt.Sprintf("steps=%d", *c.Steps))
+	}
+	if c.Recipe != "" {
+		set = append(set, fmt.Sprintf("recipe=%q", c.Recipe))
+	}
+	if c.Kafka != "" {
+		set = append(set, fmt.Sprintf("kafka.brokers=%q", c.Kafka))
+	}
+	return local.Train(ctx, local.TrainOptions{
+		Dir: c.Dir, ConfigFile: c.Config, Set: set, Resume: c.Resume, DryRun: c.DryRun, MetricsAddr: c.Metrics, Out: os.Stdout,
+	})
+}
+
+type reportCommand struct {
+	Dir string `arg:"" help:"Run directory." type:"existingdir"`
+}
+
+func (c reportCommand) Run(ctx context.Context) error {
+	return local.Report(ctx, local.TrainOptions{Dir: c.Dir, Out: os.Stdout})
+}
+
+type tasksCommand struct {
+	Out string `help:"File to write." default:"pipelines/mine/tasks.jsonl" type:"path"`
+}
+
+func (c tasksCommand) Run(ctx context.Context) error { return local.Tasks(ctx, c.Out, os.Stdout) }
+
+type warmstartCommand struct {
+	Out    string   `help:"Directory to write the policy to." required:"" type:"path"`
+	Config string   `help:"YAML file over the defaults." type:"path" placeholder:"FILE"`
+	Set    []string `help:"Set one value, such as schedule.tokens=2000000; may be repeated." placeholder:"KEY=VALUE" sep:"none"`
+}
+
+func (c warmstartCommand) Run(ctx context.Context) error {
+	return local.Warmstart(ctx, c.Out, c.Config, c.Set, os.Stdout)
+}
+
+func main() {
+	sandbox.MaybeInit() // a sandbox's first process is this binary
+	var c commands
+	parsed := kong.Parse(&c, kong.Name("millrace"), kong.UsageOnError(),
+		kong.Description("Trains software-engineering agents by reinforcement learning as a dataflow."),
+		kong.BindTo(context.Background(), (*context.Context)(nil)))
+	if err := parsed.Run(); err != nil {
+		fmt.Fprintln(os.Stderr, "millrace:", err)
+		os.Exit(1)
+	}
+}

@@ -1,0 +1,85 @@
+package stage
+
+import (
+	"fmt"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"millrace/schemas"
+	"millrace/transforms/advantage"
+	"millrace/transforms/filter"
+	"millrace/transforms/kafkaio"
+)
+
+func init() {
+	register.DoFn3x1[kafkaio.Record, func(schemas.Member), func(kafkaio.Result), error](&memberFn{})
+	register.DoFn2x1[advantage.Closed, func(kafkaio.Result), error](&closedFn{})
+	register.Emitter1[schemas.Member]()
+	register.Emitter1[kafkaio.Result]()
+}
+
+// Advantage is the pipeline rewarded -> samples: filter, group, advantage. The
+// positions of a group's records are committed when the group has closed and
+// its samples are durable, so a crash reads open groups again.
+func Advantage(s Stream, f filter.Config, a advantage.Config) *beam.Pipeline {
+	p, root := beam.NewPipelineWithRoot()
+	records := kafkaio.Read(root, kafkaio.ReadConfig{
+		Source: kafkaio.Source{Job: s.Job, Brokers: s.Brokers, Topic: s.Topics.Rewarded, Group: s.Job},
+	})
+	members, undecoded := beam.ParDo2(root, &memberFn{Topics: s.Topics}, records)
+	closed := advantage.Advantage(root, a, filter.Filter(root, f, members))
+	results := beam.ParDo(root, &closedFn{Topics: s.Topics}, closed)
+	acks := kafkaio.Write(root, kafkaio.WriteConfig{Job: s.Job, Brokers: s.Brokers}, beam.Flatten(root, results, undecoded))
+	kafkaio.Commit(root, kafkaio.CommitConfig{Job: s.Job, Group: s.Job}, acks)
+	return p
+}
+
+// memberFn decodes rewards.
+type memberFn struct {
+	Topics Topics
+}
+
+func (fn *memberFn) ProcessElement(r kafkaio.Record, emit func(schemas.Member), dead func(kafkaio.Result)) error {
+	rewards, err := schemas.Rewards.Decode(r.Value)
+	if err == nil && len(rewards) != 1 {
+		// Each source is acknowledged once, by the group of its row.
+		err = errOneRow(len(rewards))
+	}
+	if err != nil {
+		letter, err := deadLetter(fn.Topics, undecodable("advantage", r, err))
+		if err != nil {
+			return err
+		}
+		dead(kafkaio.Result{Sources: []schemas.Position{r.Source}, Outputs: []kafkaio.Output{letter}})
+		return nil
+	}
+	emit(schemas.Member{Reward: rewards[0], Source: r.Source})
+	return nil
+}
+
+// closedFn frames what a closed group left as: its samples in one record.
+type closedFn struct {
+	Topics Topics
+}
+
+func (fn *closedFn) ProcessElement(c advantage.Closed, emit func(kafkaio.Result)) error {
+	result := kafkaio.Result{Sources: c.Sources}
+	if len(c.Samples) > 0 {
+		group := c.Samples[0].GroupID
+		frame, err := schemas.Samples.Encode(c.Samples...)
+		if err != nil {
+			return fmt.Errorf("encoding group %s for %s: %w", group, fn.Topics.Samples, err)
+		}
+		result.Outputs = append(result.Outputs, kafkaio.Output{Topic: fn.Topics.Samples, Key: []byte(group), Value: frame, ID: group})
+	}
+	for _, d := range c.DeadLetters {
+		o, err := deadLetter(fn.Topics, d)
+		if err != nil {
+			return err
+		}
+		result.Outputs = append(result.Outputs, o)
+	}
+	emit(result)
+	return nil
+}

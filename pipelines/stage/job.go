@@ -1,0 +1,90 @@
+package stage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"millrace/transforms/kafkaio"
+)
+
+// Job is a running pipeline.
+type Job interface {
+	Name() string
+	Done() <-chan struct{}
+	// Wait returns when the job has ended, nil if it completed.
+	Wait() error
+	// Cancel ends it now and returns when it has ended.
+	Cancel() error
+}
+
+// Start submits a pipeline to whatever runs it; ctx bounds the submission.
+type Start func(ctx context.Context, name string, p *beam.Pipeline) (Job, error)
+
+// Jobs are the running stages of one pipeline, upstream first.
+type Jobs struct {
+	jobs   []Job
+	forget []func()
+}
+
+// Add starts a pipeline and keeps its job. forget is called when it has ended.
+func (j *Jobs) Add(ctx context.Context, start Start, name string, p *beam.Pipeline, forget func()) error {
+	job, err := start(ctx, name, p)
+	if err != nil {
+		forget()
+		return err
+	}
+	j.jobs = append(j.jobs, job)
+	j.forget = append(j.forget, forget)
+	return nil
+}
+
+// Failed returns a channel that yields the first job that ends, which none does
+// by itself while its topics are followed.
+func (j *Jobs) Failed() <-chan error {
+	failed := make(chan error, len(j.jobs))
+	for _, job := range j.jobs {
+		go func() {
+			<-job.Done()
+			err := job.Wait()
+			if err == nil {
+				err = fmt.Errorf("job %s ended", job.Name())
+			}
+			failed <- err
+		}()
+	}
+	return failed
+}
+
+// Drain lets the stages finish what they have begun, upstream first, and waits.
+func (j *Jobs) Drain() error {
+	var errs []error
+	for _, job := range j.jobs {
+		kafkaio.Drain(job.Name())
+		if err := job.Wait(); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	j.end()
+	return errors.Join(errs...)
+}
+
+// Cancel ends the stages now. What they had begun and not made durable is read
+// again by the next run.
+func (j *Jobs) Cancel() error {
+	var errs []error
+	for _, job := range j.jobs {
+		errs = append(errs, job.Cancel())
+	}
+	j.end()
+	return errors.Join(errs...)
+}
+
+func (j *Jobs) end() {
+	for _, forget := range j.forget {
+		forget()
+	}
+	j.jobs, j.forget = nil, nil
+}

@@ -1,0 +1,254 @@
+package train
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"millrace/kernels"
+	"millrace/pipelines/mine"
+	"millrace/transforms/inject"
+	"millrace/transforms/rollout"
+	"millrace/transforms/rollout/tools"
+	"millrace/transforms/sandbox"
+)
+
+// Config is the whole configuration of a run. Its defaults are the main job:
+// the default agent on the default tasks, embedded, ten minutes on two cores.
+type Config struct {
+	// Name names the run and prefixes its topics; empty takes it from the seed.
+	Name string `yaml:"name"`
+	// Seed decides order of tasks and every random number of a rollout.
+	Seed   uint64 `yaml:"seed"`
+	Recipe string `yaml:"recipe"`
+	// Steps is the number of optimizer steps; Groups and GroupSize the batch of
+	// one step: Groups tasks, GroupSize rollouts of each.
+	Steps     int64 `yaml:"steps"`
+	Groups    int   `yaml:"groups_per_step"`
+	GroupSize int32 `yaml:"group_size"`
+	// MaxStaleness is how many versions a sample may be behind the step that
+	// trains on it; 0 is the synchronous, on-policy loop.
+	MaxStaleness int64 `yaml:"max_staleness"`
+
+	Policy   PolicyConfig   `yaml:"policy"`
+	Sandbox  SandboxConfig  `yaml:"sandbox"`
+	Tasks    TasksConfig    `yaml:"tasks"`
+	Rollout  RolloutConfig  `yaml:"rollout"`
+	Score    ScoreConfig    `yaml:"score"`
+	Learn    LearnConfig    `yaml:"learn"`
+	Evaluate EvaluateConfig `yaml:"evaluate"`
+	Kafka    KafkaConfig    `yaml:"kafka"`
+}
+
+// PolicyConfig says which policy is trained.
+type PolicyConfig struct {
+	// Checkpoint is a Hugging Face directory with tokenizer.json; empty takes the
+	// shipped warm start.
+	Checkpoint string `yaml:"checkpoint"`
+}
+
+// SandboxConfig are the limits of the process sandbox, for agents and scoring.
+type SandboxConfig struct {
+	// CPUSeconds bounds the CPU time of each process. A change that makes a test
+	// loop for ever is cut by it, whatever else the machine does, so its result
+	// is as good as any other.
+	CPUSeconds uint64 `yaml:"cpu_seconds"`
+	// MemoryMiB bounds the heap of each process.
+	MemoryMiB uint64 `yaml:"memory_mib"`
+	// Commands is the number of commands that run at once; 0 is one for each CPU.
+	Commands int `yaml:"commands"`
+}
+
+// Process is the sandbox that the settings describe, over a warm build cache.
+func (c SandboxConfig) Process(cache string) sandbox.ProcessConfig {
+	limits := sandbox.DefaultLimits()
+	limits.CPUSeconds, limits.Data = c.CPUSeconds, c.MemoryMiB<<20
+	return sandbox.ProcessConfig{Cache: cache, Concurrency: c.Commands, Limits: limits}
+}
+
+// TasksConfig says what is trained on.
+type TasksConfig struct {
+	// File is a JSON Lines task set; empty takes the shipped one.
+	File string `yaml:"file"`
+	// Split is the split of the set that is trained on.
+	Split string `yaml:"split"`
+	// Kinds keeps the tasks with a fault of these kinds, in training and
+	// evaluation; empty keeps all.
+	Kinds []inject.Kind `yaml:"kinds"`
+}
+
+// RolloutConfig are the settings of generation and environment.
+type RolloutConfig struct {
+	Limits rollout.Limits `yaml:"limits"`
+	Prompt rollout.Prompt `yaml:"prompt"`
+	Tools  tools.Limits   `yaml:"tools"`
+	// Concurrency bounds the rollouts that run at once.
+	Concurrency int     `yaml:"concurrency"`
+	Attempts    int     `yaml:"attempts"`
+	Temperature float64 `yaml:"temperature"`
+	TopK        int     `yaml:"top_k"`
+	TopP        float64 `yaml:"top_p"`
+}
+
+// ScoreConfig are the settings of scoring.
+type ScoreConfig struct {
+	TestTimeout time.Duration `yaml:"test_timeout"`
+	Attempts    int           `yaml:"attempts"`
+	// Shuffle hands rewards out at random among the members of a group: the
+	// control in which nothing can be learnt.
+	Shuffle bool `yaml:"shuffle"`
+}
+
+// LearnConfig are the settings of the update.
+type LearnConfig struct {
+	LearningRate float64 `yaml:"learning_rate"`
+	WarmupSteps  int64   `yaml:"warmup_steps"`
+	Beta1        float64 `yaml:"beta1"`
+	Beta2        float64 `yaml:"beta2"`
+	WeightDecay  float64 `yaml:"weight_decay"`
+	ClipNorm     float64 `yaml:"clip_norm"`
+	// MicroTokens is the largest number of tokens in one forward and backward.
+	MicroTokens int `yaml:"micro_tokens"`
+	// Keep is the number of newest checkpoints kept, Every the distance of those
+	// kept for good (0: none).
+	Keep  int   `yaml:"keep_checkpoints"`
+	Every int64 `yaml:"keep_every"`
+	// GroupTime is how long a group may stay open.
+	GroupTime time.Duration `yaml:"group_time"`
+}
+
+// EvaluateConfig are the held-out sets, scored before and after training.
+type EvaluateConfig struct {
+	Sets []EvaluationSet `yaml:"sets"`
+	// Temperature is that of evaluation rollouts.
+	Temperature float64 `yaml:"temperature"`
+}
+
+// EvaluationSet is one held-out set.
+type EvaluationSet struct {
+	Split string `yaml:"split"`
+	// Tasks bounds the number of tasks (0: all), Samples is the number of
+	// rollouts of each.
+	Tasks   int   `yaml:"tasks"`
+	Samples int32 `yaml:"samples"`
+}
+
+// KafkaConfig says where the topics live.
+type KafkaConfig struct {
+	// Brokers is "host:port[,host:port...]"; empty starts the embedded broker,
+	// which keeps its data below the run directory.
+	Brokers    string `yaml:"brokers"`
+	Partitions int    `yaml:"partitions"`
+}
+
+// Default returns the main job.
+func Default() Config {
+	return Config{
+		Seed:      7,
+		Recipe:    "grpo++",
+		Steps:     20,
+		Groups:    8,
+		GroupSize: 8,
+		Tasks:     TasksConfig{Split: mine.Train, Kinds: []inject.Kind{inject.FlipOperators, inject.Boundary}},
+		Rollout: RolloutConfig{
+			Limits: rollout.Limits{
+				Context: 2048, Turn: 160, Steps: 40, Malformed: 4,
+				Action: 3 * time.Minute, Time: 15 * time.Minute,
+			},
+			Prompt:      rollout.BriefPrompt,
+			Tools:       tools.Limits{Style: tools.Brief, Lines: 40, Characters: 1600, Action: 15 * time.Second},
+			Concurrency: 64,
+			Attempts:    3,
+			Temperature: 1,
+		},
+		Sandbox: SandboxConfig{CPUSeconds: 1, MemoryMiB: 512},
+		Score:   ScoreConfig{TestTimeout: 20 * time.Second, Attempts: 3},
+		Learn: LearnConfig{
+			LearningRate: 3e-4, Beta1: 0.9, Beta2: 0.99, ClipNorm: 1,
+			MicroTokens: 8192, Keep: 2, GroupTime: 30 * time.Minute,
+		},
+		Evaluate: EvaluateConfig{
+			Temperature: 1,
+			Sets: []EvaluationSet{
+				{Split: mine.HeldOutFault, Samples: 5},
+				{Split: mine.HeldOutFunction, Samples: 3},
+			},
+		},
+		Kafka: KafkaConfig{Partitions: 2},
+	}
+}
+
+// RunName is the run's name: Name, or one made of the seed.
+func (c Config) RunName() string {
+	if c.Name != "" {
+		return c.Name
+	}
+	return fmt.Sprintf("seed-%d", c.Seed)
+}
+
+// Validate reports everything that is wrong with the settings.
+func (c Config) Validate() error {
+	var errs []error
+	refuse := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if _, ok := recipes[c.Recipe]; !ok {
+		refuse("recipe is %q: want one of %s", c.Recipe, strings.Join(Recipes(), ", "))
+	}
+	if strings.ContainsAny(c.Name, "/ \t\n") {
+		refuse("name is %q: must not hold spaces or slashes, it prefixes topics", c.Name)
+	}
+	for _, n := range []struct {
+		key   string
+		value int64
+	}{
+		{"groups_per_step", int64(c.Groups)}, {"group_size", int64(c.GroupSize)},
+		{"rollout.concurrency", int64(c.Rollout.Concurrency)}, {"rollout.attempts", int64(c.Rollout.Attempts)},
+		{"score.attempts", int64(c.Score.Attempts)}, {"learn.micro_tokens", int64(c.Learn.MicroTokens)},
+		{"learn.keep_checkpoints", int64(c.Learn.Keep)}, {"kafka.partitions", int64(c.Kafka.Partitions)},
+	} {
+		if n.value < 1 {
+			refuse("%s is %d: must be at least 1", n.key, n.value)
+		}
+	}
+	if c.Steps < 0 || c.MaxStaleness < 0 || c.Learn.Every < 0 || c.Learn.WarmupSteps < 0 {
+		refuse("steps, max_staleness, learn.keep_every and learn.warmup_steps must not be negative")
+	}
+	if c.Sandbox.CPUSeconds < 1 || c.Sandbox.MemoryMiB < 256 || c.Sandbox.Commands < 0 {
+		refuse("sandbox: cpu_seconds %d must be at least 1, memory_mib %d at least 256 (a Go build needs it), commands %d not negative",
+			c.Sandbox.CPUSeconds, c.Sandbox.MemoryMiB, c.Sandbox.Commands)
+	}
+	if c.Learn.LearningRate <= 0 {
+		refuse("learn.learning_rate is %v: must be positive", c.Learn.LearningRate)
+	}
+	if c.Rollout.Temperature <= 0 {
+		refuse("rollout.temperature is %v: must be positive, a greedy group has no spread to learn from", c.Rollout.Temperature)
+	}
+	if c.Learn.MicroTokens < c.Rollout.Limits.Context {
+		refuse("learn.micro_tokens is %d: below rollout.limits.context %d, a full trajectory would not fit", c.Learn.MicroTokens, c.Rollout.Limits.Context)
+	}
+	for i, s := range c.Evaluate.Sets {
+		if s.Samples < 1 || s.Tasks < 0 {
+			refuse("evaluate.sets[%d]: samples %d must be at least 1, tasks %d not negative", i, s.Samples, s.Tasks)
+		}
+	}
+	if err := c.Rollout.Limits.Validate(); err != nil {
+		refuse("rollout.%w", err)
+	}
+	return errors.Join(errs...)
+}
+
+// Sampling are the settings of generation in training.
+func (c Config) Sampling() kernels.Sampling {
+	return kernels.Sampling{Temperature: c.Rollout.Temperature, TopK: c.Rollout.TopK, TopP: c.Rollout.TopP}
+}
+
+// Recipes are the names of the recipes, sorted.
+func Recipes() []string {
+	names := make([]string, 0, len(recipes))
+	for n := range recipes {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	return names
+}

@@ -1,0 +1,210 @@
+package train
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"time"
+
+	"millrace/kernels"
+	"millrace/kernels/checkpoint"
+	"millrace/kernels/cpu"
+	"millrace/kernels/tokenizer"
+	"millrace/pipelines/mine"
+	"millrace/pipelines/settings"
+	"millrace/pipelines/stage"
+	"millrace/schemas"
+	"millrace/transforms/learn"
+	"millrace/transforms/rollout"
+	"millrace/transforms/sandbox"
+	"millrace/transforms/score"
+)
+
+// parts are the live things of a run: what the stages' functions work with.
+type parts struct {
+	tasks     []schemas.Task
+	tokenizer *tokenizer.Tokenizer
+	sandboxes sandbox.Provider
+	process   *sandbox.Process
+	scorer    *score.Scorer
+	generator cpu.Generator
+	learner   *learn.Learner
+	close     []func() error
+}
+
+// open makes the parts, the trained policy at its newest checkpoint among them.
+func open(ctx context.Context, c Config, env Environment, announce stage.Stream) (_ *parts, err error) {
+	p := &parts{}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, p.Close())
+		}
+	}()
+	if p.tasks, err = loadTasks(c.Tasks.File); err != nil {
+		return nil, err
+	}
+	p.tasks = mine.OfKinds(p.tasks, c.Tasks.Kinds)
+	policyDir := c.Policy.Checkpoint
+	if policyDir == "" {
+		if policyDir, err = shippedPolicy(filepath.Join(env.Dir, "warmstart")); err != nil {
+			return nil, err
+		}
+	}
+	model, weights, err := checkpoint.Load(policyDir)
+	if err != nil {
+		return nil, fmt.Errorf("loading the policy: %w", err)
+	}
+	if p.tokenizer, err = tokenizer.Load(policyDir); err != nil {
+		return nil, fmt.Errorf("loading the policy: %w", err)
+	}
+	if model.MaxPositionEmbeddings < c.Rollout.Limits.Context {
+		return nil, fmt.Errorf("rollout.limits.context is %d: the policy in %s takes %d tokens", c.Rollout.Limits.Context, policyDir, model.MaxPositionEmbeddings)
+	}
+	if err := p.openSandboxes(ctx, c, env); err != nil {
+		return nil, err
+	}
+	return p, p.openPolicy(ctx, c, env, policyDir, model, weights, announce)
+}
+
+// loadTasks reads a task set; bad rows are an error, since a run must not
+// silently train on less than it was given.
+func loadTasks(file string) ([]schemas.Task, error) {
+	if file == "" {
+		return mine.Default()
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, fmt.Errorf("opening the task set: %w", err)
+	}
+	defer f.Close()
+	tasks, bad, err := mine.Read(file, f)
+	for _, b := range bad {
+		err = errors.Join(err, b)
+	}
+	return tasks, err
+}
+
+// GoTest matches the commands whose output is a function of the workspace: one
+// go test without a pipe, a list or a redirection.
+var GoTest = regexp.MustCompile(`^\s*go test( [A-Za-z0-9_./=^$-]+)*\s*$`)
+
+func (p *parts) openSandboxes(ctx context.Context, c Config, env Environment) (err error) {
+	p.process, err = sandbox.NewProcess(c.Sandbox.Process(env.GoCache))
+	if err != nil {
+		return err
+	}
+	store, err := sandbox.NewStore(filepath.Join(env.Dir, "commands.cache"), 1<<16)
+	if err != nil {
+		return errors.Join(err, p.process.Close())
+	}
+	p.sandboxes = sandbox.NewMemo(p.process, store, GoTest.MatchString)
+	p.close = append(p.close, p.sandboxes.Close, store.Close)
+	scoring := score.DefaultConfig()
+	scoring.TestTimeout, scoring.Attempts = c.Score.TestTimeout, c.Score.Attempts
+	scoring.Environment = p.process.Fingerprint()
+	scoring.CacheFile = filepath.Join(env.Dir, "scores.cache")
+	if p.scorer, err = score.NewScorer(scoring, p.process); err != nil {
+		return err
+	}
+	p.close = append(p.close, p.scorer.Close)
+	return nil
+}
+
+func (p *parts) openPolicy(ctx context.Context, c Config, env Environment, policyDir string, model kernels.Config, weights []kernels.Tensor, announce stage.Stream) error {
+	recipe, err := learn.RecipeByName(c.Recipe)
+	if err != nil {
+		return err
+	}
+	hash, err := Hash(c)
+	if err != nil {
+		return err
+	}
+	trainer, err := cpu.NewTrainer(model, weights)
+	if err != nil {
+		return err
+	}
+	p.close = append(p.close, trainer.Close)
+	if p.generator, err = cpu.NewGenerator(model, weights, 0, cpu.Options{}); err != nil {
+		return err
+	}
+	p.close = append(p.close, p.generator.Close)
+	chat, err := tokenizer.NewChat(p.tokenizer)
+	if err != nil {
+		return err
+	}
+	parts := learn.Parts{
+		Trainer: trainer,
+		Publish: func(ctx context.Context, version int64, weights []kernels.Tensor, dir string) error {
+			if err := p.generator.Publish(version, weights); err != nil {
+				return err
+			}
+			return stage.Announce(ctx, announce, schemas.PolicyVersion{
+				Run: c.RunName(), Version: version, Checkpoint: dir, Time: time.Now().UnixMicro(),
+			})
+		},
+	}
+	if recipe.KLCoefficient != 0 {
+		reference, err := cpu.NewTrainer(model, weights)
+		if err != nil {
+			return err
+		}
+		p.close = append(p.close, reference.Close)
+		parts.Reference = reference
+	}
+	p.learner, err = learn.Open(learn.Config{
+		Run: c.RunName(), ConfigHash: hash, Dir: filepath.Join(env.Dir, "checkpoints"),
+		Keep:          learn.Keep{Last: c.Learn.Keep, Every: c.Learn.Every},
+		Extra:         learn.Extra{Tokenizer: filepath.Join(policyDir, "tokenizer.json"), Stop: chat.Stop(), Pad: chat.EndOfText()},
+		GroupsPerStep: c.Groups, MaxStaleness: c.MaxStaleness, Recipe: recipe,
+		Context: c.Rollout.Limits.Context, Temperature: c.Rollout.Temperature,
+		MicroBatchTokens: c.Learn.MicroTokens, Minibatches: 1,
+		Optimizer: kernels.AdamW{
+			LearningRate: c.Learn.LearningRate, Beta1: c.Learn.Beta1, Beta2: c.Learn.Beta2, Epsilon: 1e-8,
+			WeightDecay: c.Learn.WeightDecay, ClipNorm: c.Learn.ClipNorm,
+		},
+		Schedule: learn.Schedule{Warmup: c.Learn.WarmupSteps},
+	}, parts)
+	if err != nil {
+		return err
+	}
+	return p.learner.Announce(ctx)
+}
+
+// worker makes the agent for a temperature and the pool that runs it.
+func (p *parts) worker(c Config, temperature float64, seed uint64, staleness int64) (*rollout.Worker, error) {
+	sampling := c.Sampling()
+	sampling.Temperature = temperature
+	agent, err := rollout.NewAgent(rollout.Engine(p.generator), p.tokenizer, p.sandboxes, rollout.Config{
+		Limits: c.Rollout.Limits, Prompt: c.Rollout.Prompt, Tools: c.Rollout.Tools,
+		Sampling: sampling, Seed: seed, Attempts: c.Rollout.Attempts,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return rollout.NewWorker(agent, c.RunName(), c.Rollout.Concurrency, staleness)
+}
+
+// Close closes the parts, the last opened first.
+func (p *parts) Close() error {
+	var errs []error
+	for i := len(p.close) - 1; i >= 0; i-- {
+		errs = append(errs, p.close[i]())
+	}
+	p.close = nil
+	return errors.Join(errs...)
+}
+
+// Hash identifies the resolved configuration in the ledger.
+func Hash(c Config) (string, error) {
+	text, err := settings.Print(c)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:]), nil
+}

@@ -1,0 +1,193 @@
+package warmstart
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"millrace/transforms/inject"
+	"millrace/transforms/rollout/tools"
+)
+
+// Habits are the probabilities with which the expert does what a good engineer
+// would not. They make demonstrations that hold mistakes, error observations
+// and recovery, and leave room for reinforcement learning: the expert gives up
+// too early, and a policy that copies it does so too.
+type Habits struct {
+	// GiveUp is the probability to submit although the tests just failed.
+	GiveUp float64 `yaml:"give_up"`
+	// SkipTest is the probability to submit an edit without running the tests.
+	SkipTest float64 `yaml:"skip_test"`
+	// TestFirst is the probability to run the tests before any edit.
+	TestFirst float64 `yaml:"test_first"`
+	// Slip is the probability of an edit that names text the file does not hold.
+	Slip float64 `yaml:"slip"`
+	// LookAgain is the probability to view the file again after an undo.
+	LookAgain float64 `yaml:"look_again"`
+	// Repeat is the probability to try an edit that was tried before.
+	Repeat float64 `yaml:"repeat"`
+}
+
+// DefaultHabits solve about a quarter of the default tasks.
+var DefaultHabits = Habits{GiveUp: 0.35, SkipTest: 0.04, TestFirst: 0.15, Slip: 0.03, LookAgain: 0.08, Repeat: 0.08}
+
+// expert is the scripted agent as a state machine over observations. It knows
+// nothing of the task but what it is shown: it reads the file, tries the edits
+// that would undo a small slip, runs the visible tests and undoes what did not
+// help.
+type expert struct {
+	habits Habits
+	kinds  []inject.Kind
+	rng    *rand.Rand
+	path   string
+
+	state state
+	edits []edit // candidates of the file as last viewed
+	tried map[edit]bool
+	last  edit
+}
+
+type state int
+
+const (
+	looking state = iota // about to view the file
+	viewed               // waiting for the file's text
+	edited               // waiting for the editor's answer
+	tested               // waiting for the tests' result
+	undone               // waiting for the undo's answer
+)
+
+// edit replaces one line by another.
+type edit struct{ before, after string }
+
+func newExpert(h Habits, kinds []inject.Kind, rng *rand.Rand, path string) *expert {
+	return &expert{habits: h, kinds: kinds, rng: rng, path: path, tried: map[edit]bool{}}
+}
+
+func (e *expert) chance(p float64) bool { return e.rng.Float64() < p }
+
+// next decides the turn after an observation; the first observation is the
+// task's own text.
+func (e *expert) next(observation string) tools.Call {
+	switch e.state {
+	case looking:
+		if e.chance(e.habits.TestFirst) {
+			return e.runTests(looking)
+		}
+		return e.view()
+	case viewed:
+		e.edits = candidates(observation, e.kinds)
+		return e.try()
+	case edited:
+		if strings.HasPrefix(observation, "ERROR") {
+			return e.try()
+		}
+		if e.chance(e.habits.SkipTest) {
+			return finish()
+		}
+		return e.runTests(tested)
+	case tested:
+		if passed(observation) || e.chance(e.habits.GiveUp) {
+			return finish()
+		}
+		e.state = undone
+		return tools.Call{Name: "file_editor", Args: map[string]string{"command": "undo_edit", "path": e.path}}
+	case undone:
+		if e.chance(e.habits.LookAgain) {
+			return e.view()
+		}
+		return e.try()
+	}
+	panic(fmt.Sprintf("warmstart: expert in state %d", e.state))
+}
+
+func (e *expert) view() tools.Call {
+	e.state = viewed
+	return tools.Call{Name: "file_editor", Args: map[string]string{"command": "view", "path": e.path}}
+}
+
+func (e *expert) runTests(next state) tools.Call {
+	e.state = next
+	if next == looking { // looked at the tests; now the file, whatever they said
+		e.habits.TestFirst = 0
+	}
+	return tools.Call{Name: "execute_bash", Args: map[string]string{"cmd": "go test"}}
+}
+
+func finish() tools.Call { return tools.Call{Name: "finish"} }
+
+// try edits one line, or submits when nothing is left to try.
+func (e *expert) try() tools.Call {
+	var fresh []edit
+	for _, c := range e.edits {
+		if !e.tried[c] || e.chance(e.habits.Repeat) {
+			fresh = append(fresh, c)
+		}
+	}
+	if len(fresh) == 0 {
+		return finish()
+	}
+	e.last = fresh[e.rng.IntN(len(fresh))]
+	from, to := e.last.before, e.last.after
+	if e.chance(e.habits.Slip) {
+		from, to = to, from // text that the file does not hold
+	} else {
+		e.tried[e.last] = true
+	}
+	e.state = edited
+	return tools.Call{Name: "file_editor", Args: map[string]string{
+		"command": "str_replace", "path": e.path, "old_str": from, "new_str": to,
+	}}
+}
+
+// passed tells a good end of "go test" in a directory, which prints PASS first,
+// and of "go test ./...", which does not.
+func passed(observation string) bool {
+	return strings.HasPrefix(observation, "PASS\n") || strings.HasPrefix(observation, "ok")
+}
+
+// candidates are the edits that undo a fault of the injector: a fault is the
+// reverse of another fault of its kind, so they are the faults of the text as it
+// is. No kinds means all.
+func candidates(view string, kinds []inject.Kind) []edit {
+	lines := fileLines(view)
+	source := []byte(strings.Join(lines, "\n"))
+	faults, err := inject.Faults("viewed.go", source)
+	if err != nil {
+		return nil // an edit broke the file's syntax: nothing sensible to try
+	}
+	var edits []edit
+	seen := map[edit]bool{}
+	for _, f := range faults {
+		if len(kinds) > 0 && !slices.Contains(kinds, f.Kind) {
+			continue
+		}
+		after, err := f.Apply(source)
+		if err != nil {
+			continue
+		}
+		changed := strings.Split(string(after), "\n")
+		for i := range lines {
+			if i < len(changed) && lines[i] != changed[i] {
+				c := edit{lines[i], changed[i]}
+				if !seen[c] {
+					seen[c] = true
+					edits = append(edits, c)
+				}
+			}
+		}
+	}
+	return edits
+}
+
+// fileLines undoes the numbering of a view.
+func fileLines(view string) []string {
+	var lines []string
+	for line := range strings.Lines(view) {
+		if _, text, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t"); ok {
+			lines = append(lines, text)
+		}
+	}
+	return lines
+}

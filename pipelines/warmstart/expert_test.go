@@ -1,0 +1,173 @@
+package warmstart
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"millrace/transforms/inject"
+	"millrace/transforms/rollout/tools"
+)
+
+// viewOf numbers a source as the editor's view does.
+func viewOf(source string) string {
+	var b strings.Builder
+	for i, line := range strings.Split(strings.TrimSuffix(source, "\n"), "\n") {
+		fmt.Fprintf(&b, "%6d\t%s\n", i+1, line)
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// short names a call in a transcript.
+func short(c tools.Call) string {
+	switch {
+	case c.Args["command"] == "str_replace":
+		return fmt.Sprintf("%s -> %s", strings.TrimSpace(c.Args["old_str"]), strings.TrimSpace(c.Args["new_str"]))
+	case c.Name == "file_editor":
+		return c.Args["command"] + " " + c.Args["path"]
+	case c.Name == "execute_bash":
+		return c.Args["cmd"]
+	}
+	return c.Name
+}
+
+// TestExpert plays observations to the expert. The file has one candidate, + to
+// -, so nothing is left to chance; a habit is 0 or 1.
+func TestExpert(t *testing.T) {
+	file := viewOf("package p\n\nfunc f(a, b int) int {\n\treturn a + b\n}\n")
+	const plus, minus = "return a + b -> return a - b", "return a - b -> return a + b"
+	for _, c := range []struct {
+		name   string
+		habits Habits
+		play   []string // observation, call, observation, call ...
+	}{
+		{"green at once", Habits{}, []string{"task", "view p.go", file, plus, "edited p.go", "go test", "ok  \tp", "finish"}},
+		{"red, undone, nothing left", Habits{}, []string{"task", "view p.go", file, plus, "edited p.go", "go test", "exit code 1\nFAIL\tp",
+			"undo_edit p.go", "undone p.go", "finish"}},
+		{"refused edit", Habits{}, []string{"task", "view p.go", file, plus, "ERROR: old_str is in p.go more than once", "finish"}},
+		{"file is not there", Habits{}, []string{"task", "view p.go", "ERROR: p.go does not exist", "finish"}},
+		{"file does not parse", Habits{}, []string{"task", "view p.go", viewOf("package p\nfunc {"), "finish"}},
+		{"gives up", Habits{GiveUp: 1}, []string{"task", "view p.go", file, plus, "edited p.go", "go test", "exit code 1\nFAIL\tp", "finish"}},
+		{"skips the tests", Habits{SkipTest: 1}, []string{"task", "view p.go", file, plus, "edited p.go", "finish"}},
+		{"tests first, once", Habits{TestFirst: 1}, []string{"task", "go test", "ok  \tp", "view p.go", file, plus, "edited p.go", "go test"}},
+		{"slips", Habits{Slip: 1}, []string{"task", "view p.go", file, minus, "ERROR: old_str is not in p.go", minus}},
+		{"looks again", Habits{LookAgain: 1}, []string{"task", "view p.go", file, plus, "edited p.go", "go test", "exit code 1\nFAIL\tp",
+			"undo_edit p.go", "undone p.go", "view p.go", file, "finish"}},
+		{"repeats", Habits{Repeat: 1}, []string{"task", "view p.go", file, plus, "edited p.go", "go test", "exit code 1\nFAIL\tp",
+			"undo_edit p.go", "undone p.go", plus}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			e := newExpert(c.habits, nil, rand.New(rand.NewPCG(1, 1)), "p.go")
+			for i := 0; i < len(c.play); i += 2 {
+				if got := short(e.next(c.play[i])); got != c.play[i+1] {
+					t.Fatalf("after %q: %q, want %q", c.play[i], got, c.play[i+1])
+				}
+			}
+		})
+	}
+}
+
+// TestCandidatesUndoFaults makes every fault in a file with each kind of site
+// and looks for the line as it was. The exceptions have no reverse.
+func TestCandidatesUndoFaults(t *testing.T) {
+	const source = `package p
+
+func f(a, b int, ok bool, xs []int) int {
+	if !ok {
+		a++
+	}
+	for i := 7; i < len(xs); i++ {
+		if a == b {
+			continue
+		}
+		if ok || a >= 3 {
+			break
+		}
+		a += a*b - xs[i]
+	}
+	return a % b
+}
+`
+	lost := map[string]bool{"return a * b": true} // of a % b: the twin of * is /
+	kinds := map[inject.Kind]bool{}
+	faults, err := inject.Faults("p.go", []byte(source))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := strings.Split(source, "\n")
+	for _, f := range faults {
+		kinds[f.Kind] = true
+		broken, err := f.Apply([]byte(source))
+		if err != nil {
+			t.Fatal(err)
+		}
+		line := strings.Split(string(broken), "\n")[f.Line-1]
+		found := slices.ContainsFunc(candidates(viewOf(string(broken)), nil), func(e edit) bool {
+			return e.before == line && plain(e.after) == plain(want[f.Line-1])
+		})
+		if found == lost[strings.TrimSpace(line)] {
+			t.Errorf("%v: candidate that undoes %q found: %v", f, line, found)
+		}
+	}
+	for _, k := range inject.Kinds() {
+		if !kinds[k] {
+			t.Errorf("the file has no site of %s", k)
+		}
+	}
+}
+
+// plain drops what changes the text and not the meaning: the parentheses that a
+// negation of a condition leaves behind.
+func plain(line string) string {
+	return strings.NewReplacer("(", "", ")", "").Replace(line)
+}
+
+func TestCandidatesOfKinds(t *testing.T) {
+	view := viewOf("package p\n\nfunc f(a int) bool {\n\treturn a < 3\n}\n")
+	want := []edit{{"\treturn a < 3", "\treturn a <= 3"}}
+	if diff := cmp.Diff(want, candidates(view, []inject.Kind{inject.Boundary}), cmp.AllowUnexported(edit{})); diff != "" {
+		t.Errorf("candidates (-want +got):\n%s", diff)
+	}
+	if all := candidates(view, nil); len(all) != 4 {
+		t.Errorf("%d candidates of all kinds, want 4: %v", len(all), all)
+	}
+}
+
+func TestReadingTheChat(t *testing.T) {
+	for chat, want := range map[string]string{
+		"<|im_start|>system\nA<|im_end|>\n<|im_start|>user\nB\nC<|im_end|>\n<|im_start|>assistant\n": "B\nC",
+		"\n<|im_start|>user\n<|im_end|>\n<|im_start|>assistant\n":                                    "",
+		"no message": "",
+	} {
+		if got := lastMessage(chat); got != want {
+			t.Errorf("lastMessage(%q) = %q, want %q", chat, got, want)
+		}
+	}
+	if path, err := sourceFile("Files: are broken in x.go\nFiles: a_test.go a.go go.sum"); path != "a.go" || err != nil {
+		t.Errorf("sourceFile = %q, %v; want a.go", path, err)
+	}
+	if path, err := sourceFile("Files: a_test.go"); err == nil {
+		t.Errorf("sourceFile of tests alone = %q", path)
+	}
+}
+
+// FuzzReadingTheChat: no chat makes the expert panic, and a path it finds is one
+// that the chat names.
+func FuzzReadingTheChat(f *testing.F) {
+	f.Add("<|im_start|>user\nIt fails.\nFiles: a.go a_test.go<|im_end|>\n<|im_start|>assistant\n")
+	f.Add("<|im_end|><|im_start|>")
+	f.Add("Files:")
+	f.Fuzz(func(t *testing.T, chat string) {
+		said := lastMessage(chat)
+		if !strings.Contains(chat, said) {
+			t.Errorf("message %q is not in %q", said, chat)
+		}
+		if path, err := sourceFile(said); err == nil && (!strings.Contains(said, path) || !strings.HasSuffix(path, ".go")) {
+			t.Errorf("path %q of %q", path, said)
+		}
+	})
+}

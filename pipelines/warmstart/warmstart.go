@@ -1,0 +1,155 @@
+// Package warmstart makes the policy that reinforcement learning starts from:
+// it records demonstrations of a scripted, deliberately imperfect expert in the
+// real sandboxes, trains a tokenizer on them, and takes supervised steps.
+//
+// The expert sees what the agent sees. It does not know the fault; it views the
+// file, tries changes that would undo a small slip, runs the visible tests,
+// undoes what did not help, and often gives up too early. So the policy learns
+// the routine and the syntax of the tools here, and has the rest to learn from
+// rewards.
+package warmstart
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"strings"
+
+	"millrace/kernels"
+	"millrace/kernels/checkpoint"
+	"millrace/kernels/cpu"
+	"millrace/kernels/tokenizer"
+	"millrace/schemas"
+	"millrace/transforms/inject"
+	"millrace/transforms/rollout"
+	"millrace/transforms/sandbox"
+)
+
+// Config are the settings of a warm start.
+type Config struct {
+	Seed       uint64     `yaml:"seed"`
+	Collection Collection `yaml:"collection"`
+	// VocabSize is the size of the tokenizer trained on the demonstrations.
+	VocabSize int `yaml:"vocab_size"`
+	// Renamed is the share of demonstrations that are trained with made-up names.
+	Renamed float64 `yaml:"renamed"`
+	// Reading is the number of tokens at first of which everything is trained, not
+	// only what the expert wrote. Observations repeat each other and the prompt,
+	// and it is from them that so small a policy soonest learns to copy.
+	Reading  int64    `yaml:"reading"`
+	Schedule Schedule `yaml:"schedule"`
+	// AttentionGain is where the weights of the query and key norms begin. Both
+	// vectors have unit length per dimension, so scores are at most
+	// AttentionGain^2 * sqrt(head width): at 1, too flat to single out one token
+	// of hundreds, which is what copying needs.
+	AttentionGain float32        `yaml:"attention_gain"`
+	Model         kernels.Config `yaml:"-"`
+	Agent         rollout.Config `yaml:"-"`
+}
+
+// Default is how the shipped policy was made. Agent is the caller's.
+func Default() Config {
+	return Config{
+		Seed: 1,
+		Collection: Collection{
+			PerTask: 32, Concurrency: 8, Habits: DefaultHabits,
+			Kinds: []inject.Kind{inject.FlipOperators, inject.Boundary},
+		},
+		VocabSize: 1536,
+		Renamed:   0.15,
+		Reading:   1_500_000,
+		Schedule:  DefaultSchedule,
+		// Scores up to 1.4^2 * sqrt(32) = 11: e^11 outweighs a context of 2048.
+		AttentionGain: 1.4,
+		Model: kernels.Config{
+			HiddenSize:            128,
+			IntermediateSize:      384,
+			NumHiddenLayers:       5,
+			NumAttentionHeads:     4,
+			NumKeyValueHeads:      2,
+			HeadDim:               32,
+			MaxPositionEmbeddings: 2048,
+			RMSNormEps:            1e-6,
+			RopeTheta:             10_000,
+			TieWordEmbeddings:     true,
+		},
+	}
+}
+
+// Demonstrate records demonstrations on the tasks. The agent loop needs a
+// tokenizer before there is one: it runs on plain bytes.
+func Demonstrate(ctx context.Context, c Config, tasks []schemas.Task, boxes sandbox.Provider, report func(done, of int)) ([]Demonstration, error) {
+	bytes, err := tokenizer.Train(none, 256+len(control), control)
+	if err != nil {
+		return nil, err
+	}
+	agent := c.Agent
+	agent.Seed = c.Seed
+	// Bytes are several times as many as tokens; the demonstrations that are too
+	// long are left out when they are tokenised.
+	agent.Limits.Context *= 8
+	agent.Limits.Turn = agent.Limits.Context
+	return Collect(ctx, tasks, bytes, boxes, agent, c.Collection, report)
+}
+
+func none(func(string) bool) {}
+
+// Teach trains tokenizer and policy on the demonstrations and writes both to
+// dir as a Hugging Face checkpoint.
+func Teach(ctx context.Context, c Config, demonstrations []Demonstration, dir string, report func(Progress)) error {
+	t, err := tokenizer.Train(texts(demonstrations, c.Seed), c.VocabSize, append(append([]string{}, control...), markup...))
+	if err != nil {
+		return err
+	}
+	chat, err := tokenizer.NewChat(t)
+	if err != nil {
+		return err
+	}
+	model := c.Model
+	model.VocabSize = t.VocabSize()
+	weights, err := cpu.InitWeights(model, c.Seed)
+	if err != nil {
+		return err
+	}
+	for _, w := range weights {
+		if strings.HasSuffix(w.Name, "q_norm.weight") || strings.HasSuffix(w.Name, "k_norm.weight") {
+			for i := range w.Data {
+				w.Data[i] = c.AttentionGain
+			}
+		}
+	}
+	trainer, err := cpu.NewTrainer(model, weights)
+	if err != nil {
+		return err
+	}
+	defer trainer.Close()
+	stream := Stream(t, chat, demonstrations, c)
+	if err := Supervise(ctx, trainer, stream, c.Schedule, report); err != nil {
+		return err
+	}
+	if _, err := checkpoint.Save(dir, model, trainer.Weights(), checkpoint.Options{DType: checkpoint.BF16, Stop: chat.Stop(), Pad: chat.EndOfText()}); err != nil {
+		return err
+	}
+	if err := t.Save(dir, model.MaxPositionEmbeddings); err != nil {
+		return fmt.Errorf("writing the tokenizer to %s: %w", dir, err)
+	}
+	return nil
+}
+
+// texts are the demonstrations' messages as they are and once renamed, so that
+// the vocabulary covers the tools, the code and made-up names.
+func texts(demonstrations []Demonstration, seed uint64) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		rng := rand.New(rand.NewPCG(seed, 2))
+		for _, d := range demonstrations {
+			for _, version := range []Demonstration{d, d.Rename(rng)} {
+				for _, m := range version.Messages {
+					if !yield(m.Content) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
