@@ -26,15 +26,13 @@ type Evaluation struct {
 }
 
 // Run rolls out each task samples times with the policy of the given version
-// and returns a reward for each rollout, sorted out by nobody. The topics are
+// and returns a reward for each rollout, in the order they came. The topics are
 // named by name; an evaluation that was interrupted goes on where it was.
 // report is told how many rewards there are.
 func (e Evaluation) Run(ctx context.Context, name, run string, version int64, tasks []schemas.Task, samples int32, report func(done, of int)) ([]schemas.Reward, error) {
 	s := stage.Stream{Brokers: e.Brokers, Topics: stage.TopicsOf(name)}
-	for _, topic := range []string{s.Topics.Tasks, s.Topics.Trajectories, s.Topics.Rewarded, s.Topics.DeadLetters} {
-		if err := kafkaio.EnsureTopics(ctx, e.Brokers, kafkaio.TopicSpec{Name: topic, Partitions: e.Partitions}); err != nil {
-			return nil, err
-		}
+	if err := stage.Create(ctx, e.Brokers, e.Partitions, s.Topics.Tasks, s.Topics.Trajectories, s.Topics.Rewarded, s.Topics.DeadLetters); err != nil {
+		return nil, err
 	}
 	var jobs stage.Jobs
 	if err := e.start(ctx, s, name, &jobs); err != nil {

@@ -1,5 +1,11 @@
 package stage
 
+import (
+	"context"
+
+	"millrace/transforms/kafkaio"
+)
+
 // Topics are the topics of one run.
 type Topics struct {
 	Tasks, Trajectories, Rewarded, Samples, Policy, Ledger, DeadLetters string
@@ -21,6 +27,15 @@ func TopicsOf(run string) Topics {
 // All are the topics' names.
 func (t Topics) All() []string {
 	return []string{t.Tasks, t.Trajectories, t.Rewarded, t.Samples, t.Policy, t.Ledger, t.DeadLetters}
+}
+
+// Create makes the topics that do not exist, all in one request.
+func Create(ctx context.Context, brokers string, partitions int, topics ...string) error {
+	specs := make([]kafkaio.TopicSpec, len(topics))
+	for i, topic := range topics {
+		specs[i] = kafkaio.TopicSpec{Name: topic, Partitions: partitions}
+	}
+	return kafkaio.EnsureTopics(ctx, brokers, specs...)
 }
 
 // Stream says where a stage finds its topics.

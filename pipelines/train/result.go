@@ -11,7 +11,7 @@ import (
 
 // Result is what a run came to.
 type Result struct {
-	// Before and After are the evaluations of the first set, by set.
+	// Evaluations are in the order of the configured sets.
 	Evaluations []SetResult
 	// Checkpoint is the directory of the last checkpoint.
 	Checkpoint string

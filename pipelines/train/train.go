@@ -58,10 +58,8 @@ func Run(ctx context.Context, c Config, env Environment) (_ Result, err error) {
 		return Result{}, err
 	}
 	r := &run{Config: c, Environment: env, stream: stage.Stream{Brokers: env.Brokers, Topics: stage.TopicsOf(c.RunName())}}
-	for _, topic := range r.stream.Topics.All() {
-		if err := kafkaio.EnsureTopics(ctx, env.Brokers, kafkaio.TopicSpec{Name: topic, Partitions: c.Kafka.Partitions}); err != nil {
-			return Result{}, err
-		}
+	if err := stage.Create(ctx, env.Brokers, c.Kafka.Partitions, r.stream.Topics.All()...); err != nil {
+		return Result{}, err
 	}
 	if r.parts, err = open(ctx, c, env, r.stream); err != nil {
 		return Result{}, err

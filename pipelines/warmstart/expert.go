@@ -147,9 +147,9 @@ func passed(observation string) bool {
 	return strings.HasPrefix(observation, "PASS\n") || strings.HasPrefix(observation, "ok")
 }
 
-// candidates are the edits that undo a fault of the injector: a fault is the
-// reverse of another fault of its kind, so they are the faults of the text as it
-// is. No kinds means all.
+// candidates are the edits that undo a fault of the injector: most faults
+// are the reverse of another fault of their kind, so they are the faults of the
+// text as it is. No kinds means all.
 func candidates(view string, kinds []inject.Kind) []edit {
 	lines := fileLines(view)
 	source := []byte(strings.Join(lines, "\n"))
