@@ -58,7 +58,7 @@ const (
 	undone               // waiting for the undo's answer
 )
 
-// edit replaces one line by another.
+// edit replaces one piece of text by another.
 type edit struct{ before, after string }
 
 func newExpert(h Habits, kinds []inject.Kind, rng *rand.Rand, path string) *expert {
@@ -117,7 +117,7 @@ func (e *expert) runTests(next state) tools.Call {
 
 func finish() tools.Call { return tools.Call{Name: "finish"} }
 
-// try edits one line, or submits when nothing is left to try.
+// try makes one edit, or submits when nothing is left to try.
 func (e *expert) try() tools.Call {
 	var fresh []edit
 	for _, c := range e.edits {
@@ -151,9 +151,8 @@ func passed(observation string) bool {
 // are the reverse of another fault of their kind, so they are the faults of the
 // text as it is. No kinds means all.
 func candidates(view string, kinds []inject.Kind) []edit {
-	lines := fileLines(view)
-	source := []byte(strings.Join(lines, "\n"))
-	faults, err := inject.Faults("viewed.go", source)
+	source := strings.Join(fileLines(view), "\n")
+	faults, err := inject.Faults("viewed.go", []byte(source))
 	if err != nil {
 		return nil // an edit broke the file's syntax: nothing sensible to try
 	}
@@ -163,22 +162,60 @@ func candidates(view string, kinds []inject.Kind) []edit {
 		if len(kinds) > 0 && !slices.Contains(kinds, f.Kind) {
 			continue
 		}
-		after, err := f.Apply(source)
-		if err != nil {
-			continue
-		}
-		changed := strings.Split(string(after), "\n")
-		for i := range lines {
-			if i < len(changed) && lines[i] != changed[i] {
-				c := edit{lines[i], changed[i]}
-				if !seen[c] {
-					seen[c] = true
-					edits = append(edits, c)
-				}
-			}
+		if e := around(source, f); !seen[e] {
+			seen[e] = true
+			edits = append(edits, e)
 		}
 	}
 	return edits
+}
+
+// around is the fault as an edit of as little text as the editor will take: the
+// changed text with a word on each side, widened within its line by a word on
+// each side until the file holds it once. The less there is to copy, the less a
+// small policy gets wrong. The white space before the first word belongs to the
+// edit because it belongs to the word's first token in the file, and a copy of
+// the same tokens is easier to learn than one of the same letters.
+func around(source string, f inject.Fault) edit {
+	start, end := f.Offset, f.Offset+len(f.Before)
+	for {
+		wider := wordBefore(source, start)
+		further := wordAfter(source, end)
+		stuck := wider == start && further == end
+		start, end = wider, further
+		before := source[start:end]
+		if stuck || strings.Count(source, before) == 1 {
+			return edit{before, source[start:f.Offset] + f.After + source[f.Offset+len(f.Before):end]}
+		}
+	}
+}
+
+// wordBefore is where the word before at begins in its line, the white space
+// before it included; at itself when there is none.
+func wordBefore(s string, at int) int {
+	line := strings.LastIndexByte(s[:at], '\n') + 1
+	word := strings.TrimRight(s[line:at], " \t")
+	if space := strings.LastIndexAny(word, " \t"); space >= 0 {
+		return line + space
+	}
+	if word == "" {
+		return at
+	}
+	return line
+}
+
+// wordAfter is where the word after at ends in its line; at itself when there
+// is none.
+func wordAfter(s string, at int) int {
+	rest, _, _ := strings.Cut(s[at:], "\n")
+	word := strings.TrimLeft(rest, " \t")
+	if word == "" {
+		return at
+	}
+	if space := strings.IndexAny(word, " \t"); space >= 0 {
+		word = word[:space]
+	}
+	return at + strings.Index(rest, word) + len(word)
 }
 
 // fileLines undoes the numbering of a view.

@@ -39,7 +39,7 @@ func short(c tools.Call) string {
 // -, so nothing is left to chance; a habit is 0 or 1.
 func TestExpert(t *testing.T) {
 	file := viewOf("package p\n\nfunc f(a, b int) int {\n\treturn a + b\n}\n")
-	const plus, minus = "return a + b -> return a - b", "return a - b -> return a + b"
+	const plus, minus = "a + b -> a - b", "a - b -> a + b"
 	for _, c := range []struct {
 		name   string
 		habits Habits
@@ -72,7 +72,7 @@ func TestExpert(t *testing.T) {
 }
 
 // TestCandidatesUndoFaults makes every fault in a file with each kind of site
-// and looks for the line as it was. The exceptions have no reverse.
+// and looks for an edit that gives the file as it was. The exceptions have no reverse.
 func TestCandidatesUndoFaults(t *testing.T) {
 	const source = `package p
 
@@ -92,13 +92,19 @@ func f(a, b int, ok bool, xs []int) int {
 	return a % b
 }
 `
-	lost := map[string]bool{"return a * b": true} // of a % b: the twin of * is /
+	lost := map[string]bool{
+		"return a * b": true, // of a % b: the twin of * is /
+		// The file then holds the line twice, and no edit of one line tells them apart.
+		"break": true, "continue": true,
+	}
+	fixes := func(e edit, broken string) bool {
+		return strings.Count(broken, e.before) == 1 && plain(strings.Replace(broken, e.before, e.after, 1)) == plain(source)
+	}
 	kinds := map[inject.Kind]bool{}
 	faults, err := inject.Faults("p.go", []byte(source))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := strings.Split(source, "\n")
 	for _, f := range faults {
 		kinds[f.Kind] = true
 		broken, err := f.Apply([]byte(source))
@@ -107,7 +113,7 @@ func f(a, b int, ok bool, xs []int) int {
 		}
 		line := strings.Split(string(broken), "\n")[f.Line-1]
 		found := slices.ContainsFunc(candidates(viewOf(string(broken)), nil), func(e edit) bool {
-			return e.before == line && plain(e.after) == plain(want[f.Line-1])
+			return fixes(e, string(broken))
 		})
 		if found == lost[strings.TrimSpace(line)] {
 			t.Errorf("%v: candidate that undoes %q found: %v", f, line, found)
@@ -128,12 +134,29 @@ func plain(line string) string {
 
 func TestCandidatesOfKinds(t *testing.T) {
 	view := viewOf("package p\n\nfunc f(a int) bool {\n\treturn a < 3\n}\n")
-	want := []edit{{"\treturn a < 3", "\treturn a <= 3"}}
+	want := []edit{{" a < 3", " a <= 3"}}
 	if diff := cmp.Diff(want, candidates(view, []inject.Kind{inject.Boundary}), cmp.AllowUnexported(edit{})); diff != "" {
 		t.Errorf("candidates (-want +got):\n%s", diff)
 	}
 	if all := candidates(view, nil); len(all) != 4 {
 		t.Errorf("%d candidates of all kinds, want 4: %v", len(all), all)
+	}
+}
+
+// TestAround: an edit is a word on each side of the change, and more where the
+// file holds that more than once.
+func TestAround(t *testing.T) {
+	for _, c := range []struct{ source, at, before, after string }{
+		{"\tif n < 0 {\n", "<", " n < 0", " n >= 0"},
+		{"\tn++\n", "++", "\tn++", "\tn>=\n"},
+		{"a < 3\n", "<", "a < 3", "a >= 3"},
+		{"\tif b > 1 || n < 0 {\n\treturn n < 0\n", "<", " || n < 0 {", " || n >= 0 {"},
+		{"\tn < 0\n\tn < 0\n", "<", "\tn < 0", "\tn >= 0"}, // the same line twice: no edit of one line tells them apart
+	} {
+		fault := inject.Fault{Offset: strings.Index(c.source, c.at), Before: c.at, After: ">="}
+		if got, want := around(c.source, fault), (edit{c.before, strings.TrimSuffix(c.after, "\n")}); got != want {
+			t.Errorf("around %q in %q: %q, want %q", c.at, c.source, got, want)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -166,14 +167,19 @@ func (j *Job) follow() (state jobpb.JobState_Enum, message string, err error) {
 	}
 }
 
+// stack matches the stack that Beam appends to the text of a panic. The frame
+// below runtime's own panic is the place that panicked.
+var stack = regexp.MustCompile(`(?s)\s*goroutine \d+ \[running\]:\n(?:.*?\npanic\([^\n]*\n[^\n]*\n[^\n]*\n\s*(\S+:\d+))?.*`)
+
 // innermost makes one line of Beam's report of a failed bundle, which wraps the
 // error of a DoFn in a paragraph for each stage it passed through and puts the
-// cause last.
+// cause last. Of a panic's stack it keeps the place.
 func innermost(report string) string {
 	const causedBy = "caused by:"
 	if i := strings.LastIndex(report, causedBy); i >= 0 {
 		report = report[i+len(causedBy):]
 	}
+	report = stack.ReplaceAllString(report, " at $1")
 	return strings.Join(strings.Fields(report), " ")
 }
 

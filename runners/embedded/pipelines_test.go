@@ -18,7 +18,19 @@ func init() {
 	beam.RegisterDoFn(reflect.TypeFor[rewriteFn]())
 	beam.RegisterDoFn(refuse)
 	beam.RegisterDoFn(toAck)
+	beam.RegisterDoFn(reflect.TypeFor[panicFn]())
 }
+
+// panicFn panics where it is told to.
+type panicFn struct{ InSetup bool }
+
+func (fn *panicFn) Setup() {
+	if fn.InSetup {
+		panic("this DoFn\npanics in Setup")
+	}
+}
+
+func (fn *panicFn) ProcessElement(kafkaio.Record) kafkaio.Ack { panic("this DoFn\npanics at a record") }
 
 // rewriteFn turns a record into the result "write it to Topic", and every
 // record whose value ends in 3 into the result "nothing".
@@ -172,6 +184,27 @@ func TestErrorOfADoFnIsOneLine(t *testing.T) {
 	err := job.Wait()
 	if err == nil || !strings.HasSuffix(err.Error(), "this DoFn refuses everything") || strings.Contains(err.Error(), "\n") || len(err.Error()) > 400 {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestPanicOfADoFnFailsTheJob: behind a source that never ends, where Beam must
+// stop a bundle that is still being read.
+func TestPanicOfADoFnFailsTheJob(t *testing.T) {
+	for name, fn := range map[string]*panicFn{"panics in Setup": {InSetup: true}, "panics at a record": {}} {
+		t.Run(name, func(t *testing.T) {
+			brokers := startBroker(t)
+			in := newTopic(t, brokers, "in", 1)
+			fill(t, brokers, in, 0, 3)
+			ill := unique(t, "ill")
+			job := run(t, ill, func(s beam.Scope) {
+				kafkaio.Discard(s, beam.ParDo(s, fn, kafkaio.Read(s, kafkaio.ReadConfig{Source: kafkaio.Source{Job: ill, Brokers: brokers, Topic: in, Group: ill}})))
+			})
+			err := job.Wait()
+			if err == nil || !strings.Contains(err.Error(), "this DoFn "+name+" at ") ||
+				!strings.Contains(err.Error(), "pipelines_test.go:") || strings.Contains(err.Error(), "\n") || len(err.Error()) > 400 {
+				t.Errorf("%v", err)
+			}
+		})
 	}
 }
 
