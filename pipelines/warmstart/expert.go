@@ -17,6 +17,9 @@ import (
 type Habits struct {
 	// GiveUp is the probability to submit although the tests just failed.
 	GiveUp float64 `yaml:"give_up"`
+	// Patient is the probability of a rollout in which the expert never gives up:
+	// a policy can only learn to go on where it has seen long rollouts.
+	Patient float64 `yaml:"patient"`
 	// SkipTest is the probability to submit an edit without running the tests.
 	SkipTest float64 `yaml:"skip_test"`
 	// TestFirst is the probability to run the tests before any edit.
@@ -29,8 +32,8 @@ type Habits struct {
 	Repeat float64 `yaml:"repeat"`
 }
 
-// DefaultHabits solve about a quarter of the default tasks.
-var DefaultHabits = Habits{GiveUp: 0.35, SkipTest: 0.04, TestFirst: 0.15, Slip: 0.03, LookAgain: 0.08, Repeat: 0.08}
+// DefaultHabits solve about a third of the default tasks.
+var DefaultHabits = Habits{GiveUp: 0.4, Patient: 0.1, SkipTest: 0.04, TestFirst: 0.15, Slip: 0.03, LookAgain: 0.08, Repeat: 0.08}
 
 // expert is the scripted agent as a state machine over observations. It knows
 // nothing of the task but what it is shown: it reads the file, tries the edits
@@ -62,7 +65,11 @@ const (
 type edit struct{ before, after string }
 
 func newExpert(h Habits, kinds []inject.Kind, rng *rand.Rand, path string) *expert {
-	return &expert{habits: h, kinds: kinds, rng: rng, path: path, tried: map[edit]bool{}}
+	e := &expert{habits: h, kinds: kinds, rng: rng, path: path, tried: map[edit]bool{}}
+	if e.chance(h.Patient) {
+		e.habits.GiveUp = 0
+	}
+	return e
 }
 
 func (e *expert) chance(p float64) bool { return e.rng.Float64() < p }

@@ -52,6 +52,7 @@ func TestExpert(t *testing.T) {
 		{"file is not there", Habits{}, []string{"task", "view p.go", "ERROR: p.go does not exist", "finish"}},
 		{"file does not parse", Habits{}, []string{"task", "view p.go", viewOf("package p\nfunc {"), "finish"}},
 		{"gives up", Habits{GiveUp: 1}, []string{"task", "view p.go", file, plus, "edited p.go", "go test", "exit code 1\nFAIL\tp", "finish"}},
+		{"patient", Habits{GiveUp: 1, Patient: 1}, []string{"task", "view p.go", file, plus, "edited p.go", "go test", "exit code 1\nFAIL\tp", "undo_edit p.go"}},
 		{"skips the tests", Habits{SkipTest: 1}, []string{"task", "view p.go", file, plus, "edited p.go", "finish"}},
 		{"tests first, once", Habits{TestFirst: 1}, []string{"task", "go test", "ok  \tp", "view p.go", file, plus, "edited p.go", "go test"}},
 		{"slips", Habits{Slip: 1}, []string{"task", "view p.go", file, minus, "ERROR: old_str is not in p.go", minus}},

@@ -32,6 +32,9 @@ func (t *Toolbox) bash(ctx context.Context, args map[string]string) (answer, err
 		return answer{}, err
 	}
 	output := normalise(r.Output)
+	if t.limits.Style == Brief {
+		output = withoutStacks(output)
+	}
 	if r.TimedOut {
 		note := fmt.Sprintf("The command took too long to execute (>%gs)", t.limits.Action.Seconds())
 		if output != "" {

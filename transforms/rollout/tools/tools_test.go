@@ -179,6 +179,8 @@ func (f fixed) Exec(context.Context, string, time.Duration) (sandbox.Result, err
 func TestBash(t *testing.T) {
 	const failed = "--- FAIL: TestF (0.12s)\n    --- FAIL: TestF/a_(1.5s) (0.00s)\n        took (0.3s)\nFAIL\nexit status 1\nFAIL\tm/a\t0.003s\n"
 	const same = "--- FAIL: TestF\n    --- FAIL: TestF/a_(1.5s)\n        took (0.3s)\nFAIL\nexit status 1\nFAIL\tm/a"
+	const panicked = "panic: boom [recovered, repanicked]\n\ngoroutine 7 [running]:\nmain.f({0x55a740, 0x6c})\n\n\t/m/a.go:3 +0x232\nexit status 2\nFAIL\tm"
+	const exhausted = "fatal error: runtime: out of memory\n\nruntime stack:\nruntime.throw({0x58ab6f?})\n\tpanic.go:1 +0x48\n\ngoroutine 1 gp=0x2 m=nil [finalizer wait]:\n\tx.go:1\n"
 	many := strings.Repeat("l\n", 20)
 	for _, c := range []struct {
 		style  Style
@@ -189,13 +191,16 @@ func TestBash(t *testing.T) {
 		{Brief, sandbox.Result{Output: "ok  \tm\t1.003s\nok  \tn\t(cached)\n?   \tp\t[no test files]\n"}, "ok  \tm\nok  \tn\n?   \tp\t[no test files]", 0},
 		{Brief, sandbox.Result{Output: failed, ExitCode: 1}, "exit code 1\n" + same, 1},
 		{Brief, sandbox.Result{Output: "so far\n", ExitCode: -1, TimedOut: true}, "The command took too long to execute (>2s)\nso far", -1},
+		{Brief, sandbox.Result{Output: panicked, ExitCode: 1}, "exit code 1\npanic: boom [recovered, repanicked]\nexit status 2\nFAIL\tm", 1},
+		{Brief, sandbox.Result{Output: exhausted, ExitCode: 1}, "exit code 1\nfatal error: runtime: out of memory", 1},
+		{DeepSWE, sandbox.Result{Output: panicked}, "Exit code: 0\nExecution output of [execute_bash]:\n[STDOUT]\n\n" + panicked + " \n\n[STDERR]\n\n", 0},
 		{DeepSWE, sandbox.Result{Output: "hi\n"}, "Exit code: 0\nExecution output of [execute_bash]:\n[STDOUT]\n\nhi\n \n\n[STDERR]\n\n", 0},
 		{DeepSWE, sandbox.Result{ExitCode: 2}, "Exit code: Error: Exit code 2\nExecution output of [execute_bash]:\nError executing command:\n\n[STDOUT]\n\n \n\n[STDERR]\n\n", 2},
 		{DeepSWE, sandbox.Result{ExitCode: -1, TimedOut: true}, "Exit code: -1\nExecution output of [execute_bash]:\nThe command took too long to execute (>2s)", -1},
-		{Brief, sandbox.Result{Output: many}, "l\nl\nl\nl\n" + strings.Repeat("-", 50) + "\n12 lines left out\n" + strings.Repeat("-", 50) + "\nl\nl\nl\nl", 0},
+		{Brief, sandbox.Result{Output: many}, strings.Repeat("l\n", 7) + strings.Repeat("-", 50) + "\n6 lines left out\n" + strings.Repeat("-", 50) + "\nl\nl\nl\nl\nl\nl\nl", 0},
 		{Brief, sandbox.Result{Output: strings.Repeat("é", 200)}, strings.Repeat("é", 75) + "\n<100 characters left out>\n" + strings.Repeat("é", 75), 0},
 	} {
-		box := New(fixed{result: c.result}, Limits{Style: c.style, Action: 2 * time.Second, Lines: 8, Characters: 300})
+		box := New(fixed{result: c.result}, Limits{Style: c.style, Action: 2 * time.Second, Lines: 14, Characters: 300})
 		if o := do(t, box, "execute_bash", "cmd", "x"); o.Text != c.text || o.ExitCode != c.code {
 			t.Errorf("%s, %+v:\n%q, code %d; want\n%q, code %d", c.style, c.result, o.Text, o.ExitCode, c.text, c.code)
 		}
