@@ -34,25 +34,25 @@ func Sequence(t *tokenizer.Tokenizer, chat *tokenizer.Chat, d Demonstration, eve
 }
 
 // Stream yields demonstrations without end, in a new random order each time
-// round and renamed afresh with probability c.Renamed. Those that begin within
-// the first c.Reading tokens are trained as a whole. Demonstrations longer than
-// the model's context are left out.
+// round and disguised afresh with probability c.Disguised. Those that begin
+// within the first c.Reading tokens are trained as a whole. Demonstrations
+// longer than the model's context are left out.
 func Stream(t *tokenizer.Tokenizer, chat *tokenizer.Chat, demonstrations []Demonstration, c Config) iter.Seq[kernels.Sequence] {
 	return func(yield func(kernels.Sequence) bool) {
 		rng := rand.New(rand.NewPCG(c.Seed, 1))
-		tokens := int64(0)
+		read := int64(0)
 		for len(demonstrations) > 0 {
 			used := false
 			for _, i := range rng.Perm(len(demonstrations)) {
 				d := demonstrations[i]
-				if rng.Float64() < c.Renamed {
-					d = d.Rename(rng)
+				if rng.Float64() < c.Disguised {
+					d = d.Alter(rng).Rename(rng)
 				}
-				q := Sequence(t, chat, d, tokens < c.Reading)
+				q := Sequence(t, chat, d, read < c.Reading)
 				if len(q.Tokens) > c.Model.MaxPositionEmbeddings {
 					continue
 				}
-				tokens += int64(len(q.Tokens))
+				read += int64(len(q.Tokens))
 				used = true
 				if !yield(q) {
 					return

@@ -32,14 +32,16 @@ type Config struct {
 	Collection Collection `yaml:"collection"`
 	// VocabSize is the size of the tokenizer trained on the demonstrations.
 	VocabSize int `yaml:"vocab_size"`
-	// Renamed is the share of demonstrations that are trained with made-up names.
-	Renamed float64 `yaml:"renamed"`
+	// Disguised is the share of demonstrations that are trained with made-up names
+	// and other operators and numbers.
+	Disguised float64 `yaml:"disguised"`
 	// Reading is the number of tokens at first of which everything is trained, not
 	// only what the expert wrote. Observations repeat each other and the prompt,
 	// and it is from them that so small a policy soonest learns to copy.
 	Reading  int64    `yaml:"reading"`
 	Schedule Schedule `yaml:"schedule"`
-	// AttentionGain is where the weights of the query and key norms begin. Both
+	// AttentionGain is where the weights of the query and key norms begin, but for
+	// the layers that are wired. Both
 	// vectors have unit length per dimension, so scores are at most
 	// AttentionGain^2 * sqrt(head width): at 1, too flat to single out one token
 	// of hundreds, which is what copying needs.
@@ -57,7 +59,7 @@ func Default() Config {
 			Kinds: []inject.Kind{inject.FlipOperators, inject.Boundary},
 		},
 		VocabSize: 1536,
-		Renamed:   0.15,
+		Disguised: 0.8,
 		Reading:   1_500_000,
 		Schedule:  DefaultSchedule,
 		// Scores up to 1.4^2 * sqrt(32) = 11: e^11 outweighs a context of 2048.
@@ -71,8 +73,10 @@ func Default() Config {
 			HeadDim:               32,
 			MaxPositionEmbeddings: 2048,
 			RMSNormEps:            1e-6,
-			RopeTheta:             10_000,
-			TieWordEmbeddings:     true,
+			// As slow as in models of long contexts: only a rotation that hardly turns
+			// over the whole context lets a head compare tokens across it.
+			RopeTheta:         1e7,
+			TieWordEmbeddings: true,
 		},
 	}
 }
@@ -118,6 +122,9 @@ func Teach(ctx context.Context, c Config, demonstrations []Demonstration, dir st
 				w.Data[i] = c.AttentionGain
 			}
 		}
+	}
+	if err := wire(model, weights); err != nil {
+		return err
 	}
 	trainer, err := cpu.NewTrainer(model, weights)
 	if err != nil {

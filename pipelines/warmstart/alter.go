@@ -1,0 +1,133 @@
+package warmstart
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"millrace/transforms/rollout/tools"
+)
+
+// Alter returns the demonstration as if its source had other operators and
+// numbers in it, line by line. What the tests say stays, so the altered story is
+// no true one; it is for learning to copy. A policy that only meets a line as it
+// is without its fault learns that line by heart, and then "copies" it so where
+// the file holds the fault.
+//
+// The operators change by symmetries of the injector's table, so that the twin
+// of an altered operator is the altered twin, and an edit stays an edit of its
+// kind.
+func (d Demonstration) Alter(rng *rand.Rand) Demonstration {
+	out := d
+	out.Messages = make([]Message, len(d.Messages))
+	altered := map[int]alteration{} // by line, the same throughout
+	line := func(i int, text string) string {
+		if strings.HasPrefix(strings.TrimSpace(text), "//") {
+			return text
+		}
+		if _, ok := altered[i]; !ok {
+			altered[i] = newAlteration(rng, text)
+		}
+		return altered[i].apply(text)
+	}
+	var lines []string // the file as last viewed
+	for n, m := range d.Messages {
+		switch {
+		case m.Role == "user" && numbered.MatchString(m.Content):
+			lines = fileLines(m.Content)
+			m.Content = renumbered(lines, line)
+		case m.Role == "assistant":
+			m.Content = alterEdit(m.Content, lines, line)
+		}
+		out.Messages[n] = m
+	}
+	return out
+}
+
+// numbered matches the beginning of a whole file as the editor's view shows it.
+var numbered = regexp.MustCompile(`^ *1\t`)
+
+// renumbered numbers lines as the editor does, each altered.
+func renumbered(lines []string, alter func(int, string) string) string {
+	out := make([]string, len(lines))
+	for i, text := range lines {
+		out[i] = fmt.Sprintf("%6d\t%s", i+1, alter(i, text))
+	}
+	return strings.Join(out, "\n")
+}
+
+// alterEdit alters both texts of an edit like the line they are from.
+func alterEdit(action string, lines []string, alter func(int, string) string) string {
+	_, call, ok, err := tools.Parse(action)
+	if err != nil || !ok || call.Args["command"] != "str_replace" {
+		return action
+	}
+	before, after := call.Args["old_str"], call.Args["new_str"]
+	for i, text := range lines {
+		if strings.Contains(text, before) || strings.Contains(text, after) {
+			call.Args["old_str"], call.Args["new_str"] = alter(i, before), alter(i, after)
+			return tools.Format(call)
+		}
+	}
+	return action
+}
+
+// alteration says what becomes of the operators and numbers of one line.
+type alteration map[string]string
+
+// mirrored are the pairs that may change places, all pairs of a group together.
+// Mirroring a group maps every operator's twins to twins.
+var mirrored = [][][2]string{
+	{{"<", ">"}, {"<=", ">="}},
+	{{"<", "<="}, {">", ">="}},
+	{{"==", "!="}},
+	{{"&&", "||"}},
+	{{"+", "-"}, {"+=", "-="}, {"++", "--"}},
+	{{"*", "/"}, {"*=", "/="}},
+}
+
+// operand matches what an alteration may change, longest first.
+var operand = regexp.MustCompile(`<<|>>|<=|>=|==|!=|&&|\|\||\+\+|--|[-+*/]=|[-+*/<>]|\b\d+\b`)
+
+func newAlteration(rng *rand.Rand, line string) alteration {
+	a := alteration{}
+	for _, group := range mirrored {
+		if rng.IntN(2) == 0 {
+			continue
+		}
+		if group[0][0] == "*" && strings.Contains(line, "%") {
+			continue // the twin of % is *, which has its own: no symmetry
+		}
+		swap := map[string]string{}
+		for _, pair := range group {
+			swap[pair[0]], swap[pair[1]] = pair[1], pair[0]
+		}
+		for from, to := range a { // after what earlier groups did
+			if further, ok := swap[to]; ok {
+				a[from] = further
+			}
+		}
+		for from, to := range swap {
+			if _, ok := a[from]; !ok {
+				a[from] = to
+			}
+		}
+	}
+	for _, n := range operand.FindAllString(line, -1) {
+		if _, err := strconv.Atoi(n); err == nil && rng.IntN(2) == 0 {
+			a[n] = strconv.Itoa(rng.IntN([]int{10, 10, 100, 1000}[rng.IntN(4)]))
+		}
+	}
+	return a
+}
+
+func (a alteration) apply(text string) string {
+	return operand.ReplaceAllStringFunc(text, func(s string) string {
+		if to, ok := a[s]; ok {
+			return to
+		}
+		return s
+	})
+}
