@@ -34,7 +34,7 @@ func Sequence(t *tokenizer.Tokenizer, chat *tokenizer.Chat, d Demonstration, eve
 }
 
 // Stream yields demonstrations without end, in a new random order each time
-// round and disguised afresh with probability c.Disguised. Those that begin
+// round, altered and renamed afresh with their probabilities. Those that begin
 // within the first c.Reading tokens are trained as a whole. Demonstrations
 // longer than the model's context are left out.
 func Stream(t *tokenizer.Tokenizer, chat *tokenizer.Chat, demonstrations []Demonstration, c Config) iter.Seq[kernels.Sequence] {
@@ -45,8 +45,11 @@ func Stream(t *tokenizer.Tokenizer, chat *tokenizer.Chat, demonstrations []Demon
 			used := false
 			for _, i := range rng.Perm(len(demonstrations)) {
 				d := demonstrations[i]
-				if rng.Float64() < c.Disguised {
-					d = d.Alter(rng).Rename(rng)
+				if rng.Float64() < c.Altered {
+					d = d.Alter(rng)
+				}
+				if rng.Float64() < c.Renamed {
+					d = d.Rename(rng)
 				}
 				q := Sequence(t, chat, d, read < c.Reading)
 				if len(q.Tokens) > c.Model.MaxPositionEmbeddings {

@@ -65,7 +65,7 @@ func TestSequence(t *testing.T) {
 }
 
 func settings(renamed float64, context int, seed uint64) Config {
-	return Config{Disguised: renamed, Seed: seed, Model: kernels.Config{MaxPositionEmbeddings: context}}
+	return Config{Renamed: renamed, Seed: seed, Model: kernels.Config{MaxPositionEmbeddings: context}}
 }
 
 // TestReading: everything but the first token is trained in the sequences that

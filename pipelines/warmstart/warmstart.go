@@ -32,9 +32,10 @@ type Config struct {
 	Collection Collection `yaml:"collection"`
 	// VocabSize is the size of the tokenizer trained on the demonstrations.
 	VocabSize int `yaml:"vocab_size"`
-	// Disguised is the share of demonstrations that are trained with made-up names
-	// and other operators and numbers.
-	Disguised float64 `yaml:"disguised"`
+	// Altered is the share of demonstrations that are trained with other operators
+	// and numbers, Renamed, independently, that with made-up names.
+	Altered float64 `yaml:"altered"`
+	Renamed float64 `yaml:"renamed"`
 	// Reading is the number of tokens at first of which everything is trained, not
 	// only what the expert wrote. Observations repeat each other and the prompt,
 	// and it is from them that so small a policy soonest learns to copy.
@@ -59,8 +60,9 @@ func Default() Config {
 			Kinds: []inject.Kind{inject.FlipOperators, inject.Boundary},
 		},
 		VocabSize: 1536,
-		Disguised: 0.8,
-		Reading:   1_500_000,
+		Altered:   0.7,
+		Renamed:   0.3,
+		Reading:   1_000_000,
 		Schedule:  DefaultSchedule,
 		// Scores up to 1.4^2 * sqrt(32) = 11: e^11 outweighs a context of 2048.
 		AttentionGain: 1.4,

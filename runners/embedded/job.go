@@ -26,6 +26,14 @@ const (
 	cancelTimeout = 10 * time.Second
 )
 
+// noSplits keeps Prism from splitting a bundle that makes no progress for a
+// while. When it does so between two elements of one key, it runs the rest of
+// the key beside the first part, and what one of them writes to the key's state
+// is lost (splitBundle in its elementmanager.go frees the key too early): a group
+// would lose a member and never close. Nothing here needs splits: sources hand
+// back by themselves.
+const noSplits = "prism_disable_sdf_split"
+
 // ErrCancelled is what Wait returns for a job that was cancelled.
 var ErrCancelled = errors.New("job cancelled")
 
@@ -214,7 +222,7 @@ func prepareAndRun(service jobpb.JobServiceClient, worker *extworker.Loopback, n
 	if err := runnerlib.UpdateGoEnvironmentWorker(binary.Name(), pipeline); err != nil {
 		return "", fmt.Errorf("describing the worker: %w", err)
 	}
-	id, endpoint, token, err := runnerlib.Prepare(ctx, service, pipeline, &runnerlib.JobOptions{Name: name, Loopback: true})
+	id, endpoint, token, err := runnerlib.Prepare(ctx, service, pipeline, &runnerlib.JobOptions{Name: name, Loopback: true, Experiments: []string{noSplits}})
 	if err != nil {
 		return "", fmt.Errorf("preparing: %w", err)
 	}

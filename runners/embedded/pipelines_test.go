@@ -7,8 +7,10 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/state"
 
 	"millrace/schemas"
 	"millrace/transforms/kafkaio"
@@ -19,6 +21,8 @@ func init() {
 	beam.RegisterDoFn(refuse)
 	beam.RegisterDoFn(toAck)
 	beam.RegisterDoFn(reflect.TypeFor[panicFn]())
+	beam.RegisterDoFn(reflect.TypeFor[countFn]())
+	beam.RegisterDoFn(underOneKey)
 }
 
 // panicFn panics where it is told to.
@@ -185,6 +189,49 @@ func TestErrorOfADoFnIsOneLine(t *testing.T) {
 	if err == nil || !strings.HasSuffix(err.Error(), "this DoFn refuses everything") || strings.Contains(err.Error(), "\n") || len(err.Error()) > 400 {
 		t.Errorf("%v", err)
 	}
+}
+
+// countFn writes the number of records so far, slowly.
+type countFn struct {
+	Topic string
+	Count state.Value[int]
+}
+
+func (fn *countFn) ProcessElement(sp state.Provider, _ string, r kafkaio.Record, emit func(kafkaio.Result)) error {
+	n, _, err := fn.Count.Read(sp)
+	if err != nil {
+		return err
+	}
+	time.Sleep(slowElement)
+	if err := fn.Count.Write(sp, n+1); err != nil {
+		return err
+	}
+	emit(kafkaio.Result{Outputs: []kafkaio.Output{{Topic: fn.Topic, Key: r.Key, Value: fmt.Append(nil, n), ID: string(r.Value)}}})
+	return nil
+}
+
+// slowElement is longer than Prism waits for progress before it would split a
+// bundle (at least 100 ms).
+const slowElement = 250 * time.Millisecond
+
+func underOneKey(r kafkaio.Record) (string, kafkaio.Record) { return "key", r }
+
+// TestSlowBundleKeepsItsState: no record of a key is lost from the key's state
+// while its bundle makes no progress for a while.
+func TestSlowBundleKeepsItsState(t *testing.T) {
+	const records = 12
+	brokers := startBroker(t)
+	in, out := newTopic(t, brokers, "in", 1), newTopic(t, brokers, "out", 1)
+	fill(t, brokers, in, 0, records)
+	name := unique(t, "job")
+	job := run(t, name, func(s beam.Scope) {
+		read := kafkaio.Read(s, kafkaio.ReadConfig{Source: kafkaio.Source{Job: name, Brokers: brokers, Topic: in, From: kafkaio.Earliest}})
+		keyed := beam.ParDo(s, underOneKey, read)
+		counted := beam.ParDo(s, &countFn{Topic: out, Count: state.MakeValueState[int]("count")}, keyed)
+		kafkaio.Discard(s, kafkaio.Write(s, kafkaio.WriteConfig{Job: name, Brokers: brokers}, counted))
+	})
+	exactly(t, gather(t, brokers, out, records), records)
+	drained(t, job)
 }
 
 // TestPanicOfADoFnFailsTheJob: behind a source that never ends, where Beam must
