@@ -10,7 +10,7 @@ import (
 	"millrace/kernels/cpu"
 )
 
-// echo is random tokens, of which a piece from the middle comes again at the
+// echo is random tokens out of so many, of which a piece from the middle comes again at the
 // end. All of the repeated piece but its first token is trained.
 func echo(rng *rand.Rand, vocab, length, piece int) kernels.Sequence {
 	q := kernels.Sequence{ID: "echo", Advantage: 1, Tokens: make([]int32, length), Mask: make([]bool, length)}
@@ -26,7 +26,7 @@ func echo(rng *rand.Rand, vocab, length, piece int) kernels.Sequence {
 
 // echoLoss is the mean cross-entropy of the repeated tokens for a model that
 // has not been trained.
-func echoLoss(t *testing.T, model kernels.Config, wired bool, length int) float64 {
+func echoLoss(t *testing.T, model kernels.Config, wired bool, words, length int) float64 {
 	t.Helper()
 	weights, err := cpu.InitWeights(model, 1)
 	if err != nil {
@@ -43,7 +43,7 @@ func echoLoss(t *testing.T, model kernels.Config, wired bool, length int) float6
 	}
 	defer trainer.Close()
 	const piece = 33
-	stats, err := trainer.Accumulate(t.Context(), []kernels.Sequence{echo(rand.New(rand.NewPCG(1, 1)), model.VocabSize, length, piece)},
+	stats, err := trainer.Accumulate(t.Context(), []kernels.Sequence{echo(rand.New(rand.NewPCG(1, 1)), words, length, piece)},
 		kernels.Loss{Supervised: true, Divisor: piece - 1})
 	if err != nil {
 		t.Fatal(err)
@@ -57,12 +57,15 @@ func TestWiredModelCopies(t *testing.T) {
 	model := Default().Model
 	model.VocabSize = Default().VocabSize
 	guess := math.Log(float64(model.VocabSize))
-	for _, length := range []int{128, 1024, 2048} {
-		if loss := echoLoss(t, model, true, length); loss > guess-1 {
-			t.Errorf("wired, %d tokens: %.2f nats, a guess has %.2f", length, loss, guess)
+	for _, c := range []struct{ words, length int }{
+		{model.VocabSize, 128}, {model.VocabSize, 1024}, {model.VocabSize, 2048},
+		{80, 1024}, // each word stands there a dozen times: what came before it decides
+	} {
+		if loss := echoLoss(t, model, true, c.words, c.length); loss > guess-1 {
+			t.Errorf("wired, %d tokens of %d: %.2f nats, a guess has %.2f", c.length, c.words, loss, guess)
 		}
 	}
-	if loss := echoLoss(t, model, false, 128); loss < guess-0.5 {
+	if loss := echoLoss(t, model, false, model.VocabSize, 128); loss < guess-0.5 {
 		t.Errorf("not wired: %.2f nats, a guess has %.2f", loss, guess)
 	}
 }
@@ -72,6 +75,7 @@ func TestWireNeedsRoom(t *testing.T) {
 		"one layer":    func(c *kernels.Config) { c.NumHiddenLayers = 1 },
 		"narrow heads": func(c *kernels.Config) { c.HeadDim = 16 },
 		"narrow":       func(c *kernels.Config) { c.HiddenSize = 64 },
+		"two heads":    func(c *kernels.Config) { c.NumAttentionHeads = 2 },
 		"one group":    func(c *kernels.Config) { c.NumKeyValueHeads = 1 },
 	} {
 		model := Default().Model

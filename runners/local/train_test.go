@@ -91,8 +91,8 @@ func TestKilledRunTakesEverySampleOnce(t *testing.T) {
 		if got[i].Step != int64(i+1) {
 			t.Errorf("line %d of the ledger is step %d", i+1, got[i].Step)
 		}
-		if got[i].WeightsDigest == "" {
-			t.Errorf("step %d has no weights", i+1)
+		if got[i].WeightsDigest == "" || got[i].WeightsDigest != want[i].WeightsDigest {
+			t.Errorf("step %d: weights %q, undisturbed %q", i+1, got[i].WeightsDigest, want[i].WeightsDigest)
 		}
 		if strings.Join(got[i].SampleIDs, " ") != strings.Join(want[i].SampleIDs, " ") {
 			t.Errorf("step %d: samples differ:\n%v\n%v", i+1, got[i].SampleIDs, want[i].SampleIDs)
