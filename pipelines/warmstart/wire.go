@@ -77,7 +77,7 @@ func wire(model kernels.Config, weights []kernels.Tensor) error {
 		}
 		for g := range groups {
 			query, key := g*perGroup*width, g*width // the first row of the group's first head
-			heads := 2 - layer // that are wired in the group
+			heads := 2 - layer                      // that are wired in the group
 			q.clearRows(query, heads*width)
 			k.clearRows(key, width)
 			v.clearRows(key, width)
