@@ -60,8 +60,8 @@ func Default() Config {
 			Kinds: []inject.Kind{inject.FlipOperators, inject.Boundary},
 		},
 		VocabSize: 1536,
-		Altered:   0.7,
-		Renamed:   0.3,
+		Altered:   0.85,
+		Renamed:   0.5,
 		Reading:   1_000_000,
 		Schedule:  DefaultSchedule,
 		// Scores up to 1.4^2 * sqrt(32) = 11: e^11 outweighs a context of 2048.
