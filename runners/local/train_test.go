@@ -66,12 +66,10 @@ func finish(t *testing.T, dir string, resume bool) {
 	}
 }
 
-// TestKilledRunTakesEverySampleOnce (invariant 2): a run that is killed by SIGKILL
-// and resumed, twice, takes the samples that an undisturbed run takes, in the
-// same steps, each once, and finishes. That the weights are those of an
-// undisturbed run on the same log is tested in transforms/learn; these two runs
-// have a log each.
-func TestKilledRunTakesEverySampleOnce(t *testing.T) {
+// TestKilledRunEndsWithTheSameWeights (invariant 2): a run that is killed by
+// SIGKILL and resumed, twice, takes the samples that an undisturbed run takes, in
+// the same steps, each once, and has the same weights after each.
+func TestKilledRunEndsWithTheSameWeights(t *testing.T) {
 	base := t.TempDir()
 	calm, rough := filepath.Join(base, "calm"), filepath.Join(base, "rough")
 	finish(t, calm, false)
