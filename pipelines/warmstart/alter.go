@@ -35,7 +35,7 @@ func (d Demonstration) Alter(rng *rand.Rand) Demonstration {
 	var lines []string // the file as last viewed
 	for n, m := range d.Messages {
 		switch {
-		case m.Role == "user" && numbered.MatchString(m.Content):
+		case m.Role == "user" && numbered.MatchString(m.Content) && len(fileLines(m.Content)) == strings.Count(m.Content, "\n")+1:
 			lines = fileLines(m.Content)
 			m.Content = renumbered(lines, line)
 		case m.Role == "assistant":
@@ -46,7 +46,8 @@ func (d Demonstration) Alter(rng *rand.Rand) Demonstration {
 	return out
 }
 
-// numbered matches the beginning of a whole file as the editor's view shows it.
+// numbered matches the beginning of a file as the editor's view shows it; a view
+// that was cut has lines without a number.
 var numbered = regexp.MustCompile(`^ *1\t`)
 
 // renumbered numbers lines as the editor does, each altered.
