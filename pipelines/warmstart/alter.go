@@ -1,7 +1,6 @@
 package warmstart
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"regexp"
 	"strconv"
@@ -34,29 +33,34 @@ func (d Demonstration) Alter(rng *rand.Rand) Demonstration {
 	}
 	var lines []string // the file as last viewed
 	for n, m := range d.Messages {
-		switch {
-		case m.Role == "user" && numbered.MatchString(m.Content) && len(fileLines(m.Content)) == strings.Count(m.Content, "\n")+1:
-			lines = fileLines(m.Content)
-			m.Content = renumbered(lines, line)
-		case m.Role == "assistant":
+		if m.Role == "assistant" {
 			m.Content = alterEdit(m.Content, lines, line)
+		} else if file, ok := wholeFile(m.Content); ok {
+			lines = file
+			m.Content = alterView(lines, line)
 		}
 		out.Messages[n] = m
 	}
 	return out
 }
 
-// numbered matches the beginning of a file as the editor's view shows it; a view
-// that was cut has lines without a number.
+// numbered matches the beginning of a file as the editor's view shows it.
 var numbered = regexp.MustCompile(`^ *1\t`)
 
-// renumbered numbers lines as the editor does, each altered.
-func renumbered(lines []string, alter func(int, string) string) string {
+// wholeFile returns the lines of a file from a view of it. A view that was cut
+// has lines without a number and is not one of a whole file.
+func wholeFile(observation string) ([]string, bool) {
+	lines := fileLines(observation)
+	return lines, numbered.MatchString(observation) && len(lines) == strings.Count(observation, "\n")+1
+}
+
+// alterView is the view of a file with each line altered.
+func alterView(lines []string, alter func(int, string) string) string {
 	out := make([]string, len(lines))
 	for i, text := range lines {
-		out[i] = fmt.Sprintf("%6d\t%s", i+1, alter(i, text))
+		out[i] = alter(i, text)
 	}
-	return strings.Join(out, "\n")
+	return strings.TrimSuffix(tools.Number(out, 1, len(out)), "\n")
 }
 
 // alterEdit alters both texts of an edit like the line they are from.
@@ -101,19 +105,9 @@ func newAlteration(rng *rand.Rand, line string) alteration {
 		if group[0][0] == "*" && strings.Contains(line, "%") {
 			continue // the twin of % is *, which has its own: no symmetry
 		}
-		swap := map[string]string{}
+		// Each of a pair becomes what the other has become: symmetries commute.
 		for _, pair := range group {
-			swap[pair[0]], swap[pair[1]] = pair[1], pair[0]
-		}
-		for from, to := range a { // after what earlier groups did
-			if further, ok := swap[to]; ok {
-				a[from] = further
-			}
-		}
-		for from, to := range swap {
-			if _, ok := a[from]; !ok {
-				a[from] = to
-			}
+			a[pair[0]], a[pair[1]] = a.of(pair[1]), a.of(pair[0])
 		}
 	}
 	for _, n := range operand.FindAllString(line, -1) {
@@ -124,11 +118,12 @@ func newAlteration(rng *rand.Rand, line string) alteration {
 	return a
 }
 
-func (a alteration) apply(text string) string {
-	return operand.ReplaceAllStringFunc(text, func(s string) string {
-		if to, ok := a[s]; ok {
-			return to
-		}
-		return s
-	})
+// of is what becomes of one operator or number.
+func (a alteration) of(text string) string {
+	if to, ok := a[text]; ok {
+		return to
+	}
+	return text
 }
+
+func (a alteration) apply(text string) string { return operand.ReplaceAllStringFunc(text, a.of) }

@@ -26,11 +26,15 @@ const (
 	// layers: scores reach gain^2 * sqrt(head width), 35 and 18 at width 32, which
 	// singles out one position of two thousand.
 	wiredBack, wiredMatch = 2.5, 1.8
+	// id is the first of the dimensions that tell tokens apart, called a token's id.
+	id = 1
+	// half is what the second group keeps of an id: it compares two tokens.
+	half = wiredKeys / 2
 )
 
-// wiredEnergy is how the head that looks back by one spreads over its fastest
-// rotations: the first ones tell the neighbours apart, the others what is a
-// whole turn of those away.
+// wiredEnergy is how a head that looks back spreads over its fastest rotations:
+// the first ones tell the neighbours apart, the others what is a whole turn of
+// those away.
 var wiredEnergy = []float64{0.4, 0.2, 0.15, 0.1, 0.08, 0.07}
 
 // wire sets the first two layers of a fresh model to copy. Heads of layer 0 look
@@ -52,10 +56,16 @@ func wire(model kernels.Config, weights []kernels.Tensor) error {
 	for _, t := range weights {
 		byName[t.Name] = t
 	}
-	hidden := model.HiddenSize
-	seen := hidden - keys // the first dimension that says which token came before
+	seen := model.HiddenSize - keys // the first dimension that says which tokens came before
+	wireEmbedding(byName["model.embed_tokens.weight"].Data, model.HiddenSize, seen)
+	wireLookBack(attentionOf(model, byName, 0), seen)
+	wireMatch(attentionOf(model, byName, 1), seen)
+	return nil
+}
 
-	embedding := byName["model.embed_tokens.weight"].Data
+// wireEmbedding gives every token the constant and leaves room for what came
+// before it.
+func wireEmbedding(embedding []float32, hidden, seen int) {
 	scale := wiredStd / spread(embedding)
 	for i := range embedding {
 		switch dim := i % hidden; {
@@ -67,84 +77,107 @@ func wire(model kernels.Config, weights []kernels.Tensor) error {
 			embedding[i] = 0
 		}
 	}
-
-	perGroup := model.NumAttentionHeads / groups
-	for layer, gain := range []float32{wiredBack, wiredMatch} {
-		name := func(part string) string { return fmt.Sprintf("model.layers.%d.self_attn.%s.weight", layer, part) }
-		q, k, v, o := matrix{byName[name("q_proj")]}, matrix{byName[name("k_proj")]}, matrix{byName[name("v_proj")]}, matrix{byName[name("o_proj")]}
-		for _, norm := range []string{"q_norm", "k_norm"} {
-			fill(byName[name(norm)].Data, gain)
-		}
-		for g := range groups {
-			query, key := g*perGroup*width, g*width // the first row of the group's first head
-			heads := 2 - layer                      // that are wired in the group
-			q.clearRows(query, heads*width)
-			k.clearRows(key, width)
-			v.clearRows(key, width)
-			o.clearColumns(query, heads*width)
-			if layer == 0 {
-				lookBack(model, g, q, k)
-			} else {
-				for j := range width { // what stands at the place that is found
-					v.set(key+j, 1+g*width+j, 1)
-					o.set(1+g*width+j, query+j, wiredWrite*wiredStd)
-				}
-			}
-		}
-		// Names of dimensions: id tells tokens apart, one and two are the ids of the
-		// tokens one and two back. The second group keeps half of an id for each.
-		const half = wiredKeys / 2
-		id, one, two := 1, seen, seen+wiredKeys+half
-		if layer == 0 {
-			for j := range wiredKeys {
-				v.set(j, id+j, 1)
-				o.set(one+j, j, wiredStd)
-			}
-			first, second := perGroup*width, (perGroup+1)*width // two heads of one group
-			for j := range half {
-				v.set(width+j, id+wiredKeys+j, 1)
-				o.set(one+wiredKeys+j, first+j, wiredStd)
-				o.set(two+j, second+j, wiredStd)
-			}
-			continue
-		}
-		// The slow rotations are the last of each half of a head.
-		slow := func(j int) int {
-			if j < half {
-				return width/2 - half + j
-			}
-			return width - wiredKeys + j
-		}
-		for j := range wiredKeys {
-			q.set(slow(j), id+j, 1)
-			k.set(slow(j), one+j, 1)
-		}
-		for j := range half {
-			query, key := perGroup*width, width
-			q.set(query+slow(j), id+wiredKeys+j, 1)
-			k.set(key+slow(j), one+wiredKeys+j, 1)
-			q.set(query+slow(half+j), one+wiredKeys+j, 1)
-			k.set(key+slow(half+j), two+j, 1)
-		}
-	}
-	return nil
 }
 
-// lookBack makes the first head of a group attend to the token before, and the
-// second to the one before that. Their group's key is the same at every token.
-func lookBack(model kernels.Config, group int, q, k matrix) {
-	width, perGroup := model.HeadDim, model.NumAttentionHeads/model.NumKeyValueHeads
-	for i, energy := range wiredEnergy {
-		angle := math.Pow(model.RopeTheta, -2*float64(i)/float64(width))
-		size := math.Sqrt(energy)
-		k.set(group*width+i, 0, size)
-		for back := 1; back <= 2; back++ {
-			// The query is the key turned back.
-			query := (group*perGroup + back - 1) * width
-			q.set(query+i, 0, size*math.Cos(float64(back)*angle))
-			q.set(query+width/2+i, 0, -size*math.Sin(float64(back)*angle))
+// wireLookBack makes the first head of each group attend to the token before,
+// and the second to the one before that, and writes their ids down.
+func wireLookBack(a attention, seen int) {
+	for group := range 2 {
+		a.clear(group, 2)
+		for i, energy := range wiredEnergy {
+			angle := math.Pow(a.model.RopeTheta, -2*float64(i)/float64(a.width))
+			size := math.Sqrt(energy)
+			a.k.set(group*a.width+i, 0, size) // the same key at every token
+			for back := 1; back <= 2; back++ {
+				// The query is the key turned back.
+				query := a.head(group, back-1)
+				a.q.set(query+i, 0, size*math.Cos(float64(back)*angle))
+				a.q.set(query+a.width/2+i, 0, -size*math.Sin(float64(back)*angle))
+			}
 		}
 	}
+	a.gain(wiredBack)
+	one, two := seen, seen+wiredKeys+half // the ids of the tokens one and two back
+	for j := range wiredKeys {
+		a.v.set(j, id+j, 1)
+		a.o.set(one+j, j, wiredStd)
+	}
+	for j := range half {
+		a.v.set(a.width+j, id+wiredKeys+j, 1)
+		a.o.set(one+wiredKeys+j, a.head(1, 0)+j, wiredStd)
+		a.o.set(two+j, a.head(1, 1)+j, wiredStd)
+	}
+}
+
+// wireMatch makes the first head of the first group attend to places that came
+// after the token at hand, that of the second to those that came after the last
+// two tokens, and writes down what stands there.
+func wireMatch(a attention, seen int) {
+	for group := range 2 {
+		a.clear(group, 1)
+		for j := range a.width {
+			dim := id + group*a.width + j
+			a.v.set(group*a.width+j, dim, 1)
+			a.o.set(dim, a.head(group, 0)+j, wiredWrite*wiredStd)
+		}
+	}
+	a.gain(wiredMatch)
+	// The slow rotations are the last of each half of a head.
+	slow := func(j int) int {
+		if j < half {
+			return a.width/2 - half + j
+		}
+		return a.width - wiredKeys + j
+	}
+	one, two := seen, seen+wiredKeys+half // the ids of the tokens one and two back
+	for j := range wiredKeys {
+		a.q.set(slow(j), id+j, 1)
+		a.k.set(slow(j), one+j, 1)
+	}
+	query, key := a.head(1, 0), a.width
+	for j := range half {
+		a.q.set(query+slow(j), id+wiredKeys+j, 1)
+		a.k.set(key+slow(j), one+wiredKeys+j, 1)
+		a.q.set(query+slow(half+j), one+wiredKeys+j, 1)
+		a.k.set(key+slow(half+j), two+j, 1)
+	}
+}
+
+// attention are the weights of one layer's attention.
+type attention struct {
+	model        kernels.Config
+	width        int // of a head
+	q, k, v, o   matrix
+	qNorm, kNorm []float32
+}
+
+func attentionOf(model kernels.Config, byName map[string]kernels.Tensor, layer int) attention {
+	part := func(name string) kernels.Tensor {
+		return byName[fmt.Sprintf("model.layers.%d.self_attn.%s.weight", layer, name)]
+	}
+	return attention{
+		model: model, width: model.HeadDim,
+		q: matrix{part("q_proj")}, k: matrix{part("k_proj")}, v: matrix{part("v_proj")}, o: matrix{part("o_proj")},
+		qNorm: part("q_norm").Data, kNorm: part("k_norm").Data,
+	}
+}
+
+// head is the first row of the group's n-th query head.
+func (a attention) head(group, n int) int {
+	return (group*a.model.NumAttentionHeads/a.model.NumKeyValueHeads + n) * a.width
+}
+
+// clear empties a group's first heads, and its key and value.
+func (a attention) clear(group, heads int) {
+	a.q.clearRows(a.head(group, 0), heads*a.width)
+	a.k.clearRows(group*a.width, a.width)
+	a.v.clearRows(group*a.width, a.width)
+	a.o.clearColumns(a.head(group, 0), heads*a.width)
+}
+
+func (a attention) gain(value float32) {
+	fill(a.qNorm, value)
+	fill(a.kNorm, value)
 }
 
 // matrix is a tensor of two dimensions.

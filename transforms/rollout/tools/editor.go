@@ -190,7 +190,7 @@ func (t *Toolbox) edited(path, content string, first, last int, lead string) str
 	}
 	lines := splitLines(content)
 	from, to := max(first-snippetContext, 1), min(last+snippetContext, len(lines))
-	return fmt.Sprintf("%s%s. Lines %d to %d are now:\n%s", lead, path, from, to, number(lines, from, to))
+	return fmt.Sprintf("%s%s. Lines %d to %d are now:\n%s", lead, path, from, to, Number(lines, from, to))
 }
 
 // splitLines returns the lines of s, each with its newline.

@@ -35,7 +35,7 @@ func (t *Toolbox) view(name string, args map[string]string) (string, error) {
 			return "", err
 		}
 	}
-	text := number(lines, from, to)
+	text := Number(lines, from, to)
 	if t.limits.Style == Brief {
 		return text, nil
 	}
@@ -57,8 +57,8 @@ func (t *Toolbox) notViewable(name string, fileErr, dirErr error) error {
 	return explain(name, fileErr)
 }
 
-// number returns lines from to to, counted from 1, as cat -n prints them.
-func number(lines []string, from, to int) string {
+// Number returns lines from to to, counted from 1, as cat -n prints them.
+func Number(lines []string, from, to int) string {
 	var b strings.Builder
 	for i := from; i <= to; i++ {
 		fmt.Fprintf(&b, "%6d\t%s\n", i, strings.TrimSuffix(lines[i-1], "\n"))
