@@ -28,17 +28,20 @@ type Habits struct {
 	Slip float64 `yaml:"slip"`
 	// LookAgain is the probability to view the file again after an undo.
 	LookAgain float64 `yaml:"look_again"`
-	// Repeat is the probability to try an edit that was tried before.
-	Repeat float64 `yaml:"repeat"`
+	// Wander is the probability to go on at a random place of the file instead of
+	// the next one.
+	Wander float64 `yaml:"wander"`
 }
 
 // DefaultHabits solve about a third of the default tasks.
-var DefaultHabits = Habits{GiveUp: 0.4, Patient: 0.1, SkipTest: 0.04, TestFirst: 0.15, Slip: 0.03, LookAgain: 0.08, Repeat: 0.08}
+var DefaultHabits = Habits{GiveUp: 0.4, Patient: 0.1, SkipTest: 0.04, TestFirst: 0.15, Slip: 0.03, LookAgain: 0.08, Wander: 0.03}
 
 // expert is the scripted agent as a state machine over observations. It knows
 // nothing of the task but what it is shown: it reads the file, tries the edits
 // that would undo a small slip, runs the visible tests and undoes what did not
-// help.
+// help. It begins anywhere and goes through the file from there, at the end on
+// from the top: what was tried last then says what to try next, and nothing is
+// tried twice.
 type expert struct {
 	habits Habits
 	kinds  []inject.Kind
@@ -46,9 +49,9 @@ type expert struct {
 	path   string
 
 	state state
-	edits []edit // candidates of the file as last viewed
+	edits []edit // candidates of the file as last viewed, from top to bottom
+	at    int    // the last tried of edits, -1 before the first
 	tried map[edit]bool
-	last  edit
 }
 
 type state int
@@ -65,7 +68,7 @@ const (
 type edit struct{ before, after string }
 
 func newExpert(h Habits, kinds []inject.Kind, rng *rand.Rand, path string) *expert {
-	e := &expert{habits: h, kinds: kinds, rng: rng, path: path, tried: map[edit]bool{}}
+	e := &expert{habits: h, kinds: kinds, rng: rng, path: path, at: -1, tried: map[edit]bool{}}
 	if e.chance(h.Patient) {
 		e.habits.GiveUp = 0
 	}
@@ -126,21 +129,19 @@ func finish() tools.Call { return tools.Call{Name: "finish"} }
 
 // try makes one edit, or submits when nothing is left to try.
 func (e *expert) try() tools.Call {
-	var fresh []edit
-	for _, c := range e.edits {
-		if !e.tried[c] || e.chance(e.habits.Repeat) {
-			fresh = append(fresh, c)
-		}
-	}
-	if len(fresh) == 0 {
+	if len(e.tried) >= len(e.edits) {
 		return finish()
 	}
-	e.last = fresh[e.rng.IntN(len(fresh))]
-	from, to := e.last.before, e.last.after
+	at := (e.at + 1) % len(e.edits)
+	if e.at < 0 || e.chance(e.habits.Wander) {
+		at = e.rng.IntN(len(e.edits))
+	}
+	from, to := e.edits[at].before, e.edits[at].after
 	if e.chance(e.habits.Slip) {
 		from, to = to, from // text that the file does not hold
 	} else {
-		e.tried[e.last] = true
+		e.at = at
+		e.tried[e.edits[at]] = true
 	}
 	e.state = edited
 	return tools.Call{Name: "file_editor", Args: map[string]string{

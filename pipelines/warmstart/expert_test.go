@@ -58,8 +58,6 @@ func TestExpert(t *testing.T) {
 		{"slips", Habits{Slip: 1}, []string{"task", "view p.go", file, minus, "ERROR: old_str is not in p.go", minus}},
 		{"looks again", Habits{LookAgain: 1}, []string{"task", "view p.go", file, plus, "edited p.go", "go test", "exit code 1\nFAIL\tp",
 			"undo_edit p.go", "undone p.go", "view p.go", file, "finish"}},
-		{"repeats", Habits{Repeat: 1}, []string{"task", "view p.go", file, plus, "edited p.go", "go test", "exit code 1\nFAIL\tp",
-			"undo_edit p.go", "undone p.go", plus}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			e := newExpert(c.habits, nil, rand.New(rand.NewPCG(1, 1)), "p.go")
@@ -69,6 +67,37 @@ func TestExpert(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestExpertGoesThroughTheFile: wherever it begins, it tries each candidate once,
+// from there to the end and on from the top. One that wanders does not.
+func TestExpertGoesThroughTheFile(t *testing.T) {
+	file := viewOf("package p\n\nfunc f(a, b, c, d int) int {\n\ta = a + 1\n\tb = b + 2\n\tc = c + 3\n\treturn d + 4\n}\n")
+	order := "a b c d a b c d"
+	begun := map[string]bool{}
+	for seed := range uint64(20) {
+		for _, wander := range []float64{0, 0.5} {
+			e := newExpert(Habits{Wander: wander}, nil, rand.New(rand.NewPCG(seed, 1)), "p.go")
+			e.kinds = []inject.Kind{inject.FlipOperators}
+			e.next("task")
+			var tried []string
+			for call := e.next(file); call.Name != "finish"; call = e.next("undone p.go") {
+				tried = append(tried, strings.TrimSpace(call.Args["old_str"])[:1])
+				e.next("edited p.go")
+				e.next("exit code 1\nFAIL\tp")
+			}
+			if all := strings.Join(tried, " "); wander == 0 && (len(tried) != 4 || !strings.Contains(order, all)) {
+				t.Errorf("seed %d: tried %s", seed, all)
+			} else if wander == 0 {
+				begun[tried[0]] = true
+			} else if !strings.Contains(order, all) {
+				begun["wandered"] = true
+			}
+		}
+	}
+	if len(begun) != 5 {
+		t.Errorf("began at and did: %v; want each of the four candidates, and wandered", begun)
 	}
 }
 
