@@ -38,7 +38,9 @@ func (e Evaluation) Run(ctx context.Context, name, run string, version int64, ta
 	if err := e.start(ctx, s, name, &jobs); err != nil {
 		return nil, errors.Join(err, jobs.Cancel())
 	}
-	rewards, err := e.collect(ctx, s, run, version, tasks, samples, jobs.Failed(), report)
+	guarded, stop := jobs.Guard(ctx)
+	defer stop()
+	rewards, err := e.collect(guarded, s, run, version, tasks, samples, report)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("evaluating %s: %w", name, err), jobs.Cancel())
 	}
@@ -58,16 +60,7 @@ func (e Evaluation) start(ctx context.Context, s stage.Stream, name string, jobs
 
 // collect writes the orders that are missing and reads until every rollout has
 // left the scorer.
-func (e Evaluation) collect(ctx context.Context, s stage.Stream, run string, version int64, tasks []schemas.Task, samples int32, failed <-chan error, report func(done, of int)) ([]schemas.Reward, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	go func() {
-		select {
-		case err := <-failed:
-			cancel(err)
-		case <-ctx.Done():
-		}
-	}()
+func (e Evaluation) collect(ctx context.Context, s stage.Stream, run string, version int64, tasks []schemas.Task, samples int32, report func(done, of int)) ([]schemas.Reward, error) {
 	ordered, err := stage.Ordered(ctx, s, run)
 	if err != nil {
 		return nil, err

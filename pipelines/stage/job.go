@@ -41,21 +41,25 @@ func (j *Jobs) Add(ctx context.Context, start Start, name string, p *beam.Pipeli
 	return nil
 }
 
-// Failed returns a channel that yields the first job that ends, which none does
-// by itself while its topics are followed.
-func (j *Jobs) Failed() <-chan error {
-	failed := make(chan error, len(j.jobs))
+// Guard returns a context that also ends when a job ends, which none does by
+// itself while its topics are followed; the cause says which job and why.
+func (j *Jobs) Guard(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
 	for _, job := range j.jobs {
 		go func() {
-			<-job.Done()
+			select {
+			case <-job.Done():
+			case <-ctx.Done():
+				return
+			}
 			err := job.Wait()
 			if err == nil {
 				err = fmt.Errorf("job %s ended", job.Name())
 			}
-			failed <- err
+			cancel(err)
 		}()
 	}
-	return failed
+	return ctx, func() { cancel(nil) }
 }
 
 // Drain lets the stages finish what they have begun, upstream first, and waits.

@@ -31,6 +31,9 @@ type Environment struct {
 	Start    stage.Start
 	Observer Observer
 	Journal  *journal.Journal
+	// Begin is called when all that the configuration names is open, and before
+	// anything is done with it.
+	Begin func() error
 	// Recorded is what the journal holds of an earlier part of this run.
 	Recorded journal.Record
 	// Drain is closed when the run shall finish what it has begun and stop.
@@ -65,6 +68,9 @@ func Run(ctx context.Context, c Config, env Environment) (_ Result, err error) {
 		return Result{}, err
 	}
 	defer func() { err = errors.Join(err, r.parts.Close()) }()
+	if err := env.Begin(); err != nil {
+		return Result{}, err
+	}
 	env.Observer.Note(r.parts.process.Describe())
 
 	before, err := r.evaluate(ctx, 0)
@@ -91,19 +97,12 @@ func (r *run) result(before, after []evaluate.Rate) Result {
 
 // train runs the four stages until the learner has taken all steps.
 func (r *run) train(ctx context.Context) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	var jobs stage.Jobs
 	if err := r.start(ctx, &jobs); err != nil {
 		return errors.Join(err, jobs.Cancel())
 	}
-	go func() {
-		select {
-		case err := <-jobs.Failed():
-			cancel(err)
-		case <-ctx.Done():
-		}
-	}()
+	ctx, stop := jobs.Guard(ctx)
+	defer stop()
 	reported := make(chan error, 1)
 	reportCtx, stopReport := context.WithCancel(ctx)
 	defer stopReport()

@@ -65,9 +65,6 @@ func Train(ctx context.Context, o TrainOptions) error {
 		return err
 	}
 	defer lock.Unlock()
-	if err := save(o.Dir, config); err != nil {
-		return err
-	}
 	screen := display.Open(o.Out)
 	slog.SetDefault(slog.New(slog.NewTextHandler(screen, &slog.HandlerOptions{Level: slog.LevelWarn})))
 	result, err := runTrain(ctx, o, config, screen)
@@ -158,6 +155,9 @@ func runTrain(ctx context.Context, o TrainOptions, config train.Config, screen *
 	result, err = train.Run(ctx, config, train.Environment{
 		Dir: o.Dir, GoCache: cache, Brokers: brokers, Start: start,
 		Observer: observer{screen}, Journal: log, Recorded: recorded, Drain: drain,
+		// Only now is there a run: one that named a file that is not there may be
+		// corrected and started again in the same directory.
+		Begin: func() error { return save(o.Dir, config) },
 	})
 	if err != nil && !errors.Is(err, train.ErrDrained) {
 		return result, err

@@ -3,6 +3,7 @@ package local
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -70,7 +71,7 @@ func demonstrate(ctx context.Context, c warmstart.Config, screen *display.Displa
 	}
 	store, err := sandbox.NewStore(filepath.Join(filepath.Dir(cache), "demonstrations.cache"), 1<<16)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, process.Close())
 	}
 	defer store.Close()
 	boxes := sandbox.NewMemo(process, store, train.GoTest.MatchString)
