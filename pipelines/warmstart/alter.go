@@ -3,6 +3,7 @@ package warmstart
 import (
 	"math/rand/v2"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,7 +14,8 @@ import (
 // numbers in it, line by line. What the tests say stays, so the altered story is
 // no true one; it is for learning to copy. A policy that only meets a line as it
 // is without its fault learns that line by heart, and then "copies" it so where
-// the file holds the fault.
+// the file holds the fault. Lines that share the text of an edit change alike,
+// so that a text which is refused because it is there twice is so still.
 //
 // The operators change by symmetries of the injector's table, so that the twin
 // of an altered operator is the altered twin, and an edit stays an edit of its
@@ -21,27 +23,69 @@ import (
 func (d Demonstration) Alter(rng *rand.Rand) Demonstration {
 	out := d
 	out.Messages = make([]Message, len(d.Messages))
+	var edits []string // the texts that are edited
+	for _, m := range d.Messages {
+		if call, ok := replacement(m); ok {
+			edits = append(edits, call.Args["old_str"])
+		}
+	}
+	var lines []string              // the file as last viewed
 	altered := map[int]alteration{} // by line, the same throughout
 	line := func(i int, text string) string {
 		if strings.HasPrefix(strings.TrimSpace(text), "//") {
 			return text
 		}
 		if _, ok := altered[i]; !ok {
-			altered[i] = newAlteration(rng, text)
+			alike := alike(lines, edits, i)
+			var texts strings.Builder
+			for _, j := range alike {
+				texts.WriteString(lines[j] + "\n")
+			}
+			a := newAlteration(rng, texts.String())
+			for _, j := range alike {
+				altered[j] = a
+			}
 		}
 		return altered[i].apply(text)
 	}
-	var lines []string // the file as last viewed
 	for n, m := range d.Messages {
-		if m.Role == "assistant" {
-			m.Content = alterEdit(m.Content, lines, line)
-		} else if file, ok := wholeFile(m.Content); ok {
+		if call, ok := replacement(m); ok {
+			m.Content = alterEdit(call, lines, line)
+		} else if file, ok := wholeFile(m.Content); ok && m.Role == "user" {
 			lines = file
 			m.Content = alterView(lines, line)
 		}
 		out.Messages[n] = m
 	}
 	return out
+}
+
+// alike are the lines that share the text of some edit with line i, those that
+// share one with these, and so on; i is the first.
+func alike(lines, edits []string, i int) []int {
+	group := []int{i}
+	for at := 0; at < len(group); at++ {
+		for _, text := range edits {
+			if !strings.Contains(lines[group[at]], text) {
+				continue
+			}
+			for j, line := range lines {
+				if strings.Contains(line, text) && !slices.Contains(group, j) {
+					group = append(group, j)
+				}
+			}
+		}
+	}
+	return group
+}
+
+// replacement reads a str_replace.
+func replacement(m Message) (tools.Call, bool) {
+	if m.Role != "assistant" {
+		return tools.Call{}, false
+	}
+	_, call, ok, err := tools.Parse(m.Content)
+	return call, ok && err == nil && call.Args["command"] == "str_replace"
 }
 
 // numbered matches the beginning of a file as the editor's view shows it.
@@ -64,19 +108,15 @@ func alterView(lines []string, alter func(int, string) string) string {
 }
 
 // alterEdit alters both texts of an edit like the line they are from.
-func alterEdit(action string, lines []string, alter func(int, string) string) string {
-	_, call, ok, err := tools.Parse(action)
-	if err != nil || !ok || call.Args["command"] != "str_replace" {
-		return action
-	}
+func alterEdit(call tools.Call, lines []string, alter func(int, string) string) string {
 	before, after := call.Args["old_str"], call.Args["new_str"]
 	for i, text := range lines {
 		if strings.Contains(text, before) || strings.Contains(text, after) {
 			call.Args["old_str"], call.Args["new_str"] = alter(i, before), alter(i, after)
-			return tools.Format(call)
+			break
 		}
 	}
-	return action
+	return tools.Format(call)
 }
 
 // alteration says what becomes of the operators and numbers of one line.

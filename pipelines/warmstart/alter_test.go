@@ -60,13 +60,36 @@ func TestAlter(t *testing.T) {
 			// It stays an edit that the expert would try, unless another line now holds
 			// its text as well.
 			once := strings.Count(after.Messages[2].Content, from) == 1
-			if i == 3 && once && !slices.Contains(candidates(after.Messages[2].Content, []inject.Kind{inject.FlipOperators, inject.Boundary}), edit{from, to}) {
+			if i == 3 && once && !slices.Contains(edits(candidates(after.Messages[2].Content, []inject.Kind{inject.FlipOperators, inject.Boundary})), edit{from, to}) {
 				t.Errorf("seed %d: %q -> %q is no candidate of %q", seed, from, to, line)
 			}
 		}
 	}
 	if len(changed) < 20 {
 		t.Errorf("50 seeds gave %d different edits", len(changed))
+	}
+}
+
+// TestLinesThatShareAnEditChangeAlike: a text that is refused because it is
+// there twice is so in the altered file.
+func TestLinesThatShareAnEditChangeAlike(t *testing.T) {
+	view := viewOf("package p\n\nfunc f(x, y int) {\n\tif x < 10 {\n\t\tx++\n\t} else if x < 10 && y > 3 {\n\t\tx--\n\t}\n}")
+	edit := tools.Call{Name: "file_editor", Args: map[string]string{"command": "str_replace", "path": "p.go", "old_str": " x < 10", "new_str": " x > 10"}}
+	d := Demonstration{Messages: []Message{{"user", view}, {"assistant", tools.Format(edit)}}}
+	changed := map[string]bool{}
+	for seed := range uint64(30) {
+		after := d.Alter(rand.New(rand.NewPCG(seed, 0)))
+		call, ok := replacement(after.Messages[1])
+		if !ok {
+			t.Fatalf("the edit became %q", after.Messages[1].Content)
+		}
+		if n := strings.Count(after.Messages[0].Content, call.Args["old_str"]); n != 2 {
+			t.Errorf("%q is %d times in\n%s", call.Args["old_str"], n, after.Messages[0].Content)
+		}
+		changed[call.Args["old_str"]] = true
+	}
+	if len(changed) < 10 {
+		t.Errorf("30 seeds gave %d different edits", len(changed))
 	}
 }
 
@@ -78,8 +101,8 @@ func TestAlterLeavesNoTwinBehind(t *testing.T) {
 		line := "\ta = a " + op + " b"
 		for seed := range uint64(20) {
 			a := newAlteration(rand.New(rand.NewPCG(seed, 0)), line)
-			for _, twin := range candidates(viewOf(strings.Replace(source, "%s", op, 1)), []inject.Kind{inject.FlipOperators, inject.Boundary}) {
-				want := candidates(viewOf(a.apply(strings.Replace(source, "%s", op, 1))), []inject.Kind{inject.FlipOperators, inject.Boundary})
+			for _, twin := range edits(candidates(viewOf(strings.Replace(source, "%s", op, 1)), []inject.Kind{inject.FlipOperators, inject.Boundary})) {
+				want := edits(candidates(viewOf(a.apply(strings.Replace(source, "%s", op, 1))), []inject.Kind{inject.FlipOperators, inject.Boundary}))
 				if got := (edit{a.apply(twin.before), a.apply(twin.after)}); !slices.Contains(want, got) {
 					t.Errorf("%s altered by %v: %v is none of %v", op, a, got, want)
 				}

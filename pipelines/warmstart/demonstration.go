@@ -21,6 +21,12 @@ type Demonstration struct {
 	Solved bool
 }
 
+// Recording is what the expert did: what the policy shall do, and drills in the
+// tools, of which there is more to copy in as many tokens.
+type Recording struct {
+	Demonstrations, Drills []Demonstration
+}
+
 // demonstration reads the conversation back from a trajectory. The prompt is
 // given as messages because a trajectory holds only its tokens.
 func demonstration(prompt []Message, t schemas.Trajectory) Demonstration {

@@ -28,6 +28,8 @@ type Habits struct {
 	Slip float64 `yaml:"slip"`
 	// LookAgain is the probability to view the file again after an undo.
 	LookAgain float64 `yaml:"look_again"`
+	// Fiddle is the probability to undo an edit without running the tests.
+	Fiddle float64 `yaml:"fiddle"`
 	// Wander is the probability to go on at a random place of the file instead of
 	// the next one.
 	Wander float64 `yaml:"wander"`
@@ -35,6 +37,9 @@ type Habits struct {
 
 // DefaultHabits solve about a third of the default tasks.
 var DefaultHabits = Habits{GiveUp: 0.4, Patient: 0.1, SkipTest: 0.04, TestFirst: 0.15, Slip: 0.03, LookAgain: 0.08, Wander: 0.03}
+
+// DrillHabits are those of a drill: edit after edit, each undone at once.
+var DrillHabits = Habits{Fiddle: 1, Slip: 0.03, Wander: 0.1}
 
 // expert is the scripted agent as a state machine over observations. It knows
 // nothing of the task but what it is shown: it reads the file, tries the edits
@@ -48,10 +53,11 @@ type expert struct {
 	rng    *rand.Rand
 	path   string
 
-	state state
-	edits []edit // candidates of the file as last viewed, from top to bottom
-	at    int    // the last tried of edits, -1 before the first
-	tried map[edit]bool
+	state      state
+	candidates []candidate  // of the file as last viewed, from top to bottom
+	at         int          // the last tried candidate, -1 before the first
+	words      int          // on each side, that its edit had
+	tried      map[int]bool // candidates
 }
 
 type state int
@@ -64,11 +70,8 @@ const (
 	undone               // waiting for the undo's answer
 )
 
-// edit replaces one piece of text by another.
-type edit struct{ before, after string }
-
 func newExpert(h Habits, kinds []inject.Kind, rng *rand.Rand, path string) *expert {
-	e := &expert{habits: h, kinds: kinds, rng: rng, path: path, at: -1, tried: map[edit]bool{}}
+	e := &expert{habits: h, kinds: kinds, rng: rng, path: path, at: -1, tried: map[int]bool{}}
 	if e.chance(h.Patient) {
 		e.habits.GiveUp = 0
 	}
@@ -87,11 +90,14 @@ func (e *expert) next(observation string) tools.Call {
 		}
 		return e.view()
 	case viewed:
-		e.edits = candidates(observation, e.kinds)
+		e.candidates = candidates(observation, e.kinds)
 		return e.try()
 	case edited:
 		if strings.HasPrefix(observation, "ERROR") {
-			return e.try()
+			return e.again(observation)
+		}
+		if e.chance(e.habits.Fiddle) {
+			return e.undo()
 		}
 		if e.chance(e.habits.SkipTest) {
 			return finish()
@@ -101,8 +107,7 @@ func (e *expert) next(observation string) tools.Call {
 		if passed(observation) || e.chance(e.habits.GiveUp) {
 			return finish()
 		}
-		e.state = undone
-		return tools.Call{Name: "file_editor", Args: map[string]string{"command": "undo_edit", "path": e.path}}
+		return e.undo()
 	case undone:
 		if e.chance(e.habits.LookAgain) {
 			return e.view()
@@ -127,22 +132,42 @@ func (e *expert) runTests(next state) tools.Call {
 
 func finish() tools.Call { return tools.Call{Name: "finish"} }
 
-// try makes one edit, or submits when nothing is left to try.
+func (e *expert) undo() tools.Call {
+	e.state = undone
+	return tools.Call{Name: "file_editor", Args: map[string]string{"command": "undo_edit", "path": e.path}}
+}
+
+// try makes the edit of one more candidate, or submits when none is left.
 func (e *expert) try() tools.Call {
-	if len(e.tried) >= len(e.edits) {
+	if len(e.tried) >= len(e.candidates) {
 		return finish()
 	}
-	at := (e.at + 1) % len(e.edits)
+	at := (e.at + 1) % len(e.candidates)
 	if e.at < 0 || e.chance(e.habits.Wander) {
-		at = e.rng.IntN(len(e.edits))
+		at = e.rng.IntN(len(e.candidates))
 	}
-	from, to := e.edits[at].before, e.edits[at].after
+	edit := e.candidates[at].edit(1)
 	if e.chance(e.habits.Slip) {
-		from, to = to, from // text that the file does not hold
-	} else {
-		e.at = at
-		e.tried[e.edits[at]] = true
+		return e.replace(edit.after, edit.before) // text that the file does not hold
 	}
+	e.at, e.words, e.tried[at] = at, 1, true
+	return e.replace(edit.before, edit.after)
+}
+
+// again answers an edit that was refused: text that the file holds more than
+// once is tried with more words around it, as long as its line has any.
+func (e *expert) again(refusal string) tools.Call {
+	if e.at >= 0 && strings.Contains(refusal, "more than once") {
+		narrow, wide := e.candidates[e.at].edit(e.words), e.candidates[e.at].edit(e.words+1)
+		if wide != narrow {
+			e.words++
+			return e.replace(wide.before, wide.after)
+		}
+	}
+	return e.try()
+}
+
+func (e *expert) replace(from, to string) tools.Call {
 	e.state = edited
 	return tools.Call{Name: "file_editor", Args: map[string]string{
 		"command": "str_replace", "path": e.path, "old_str": from, "new_str": to,
@@ -155,47 +180,45 @@ func passed(observation string) bool {
 	return strings.HasPrefix(observation, "PASS\n") || strings.HasPrefix(observation, "ok")
 }
 
-// candidates are the edits that undo a fault of the injector: most faults
-// are the reverse of another fault of their kind, so they are the faults of the
-// text as it is. No kinds means all.
-func candidates(view string, kinds []inject.Kind) []edit {
+// candidate is a fault of the text as it is: most faults are the reverse of
+// another fault of their kind, so making one may undo one.
+type candidate struct {
+	source string
+	inject.Fault
+}
+
+// edit replaces one piece of text by another.
+type edit struct{ before, after string }
+
+// candidates are the faults of the given kinds (none: all) that the viewed file
+// could have instead of its own, from top to bottom.
+func candidates(view string, kinds []inject.Kind) []candidate {
 	source := strings.Join(fileLines(view), "\n")
 	faults, err := inject.Faults("viewed.go", []byte(source))
 	if err != nil {
 		return nil // an edit broke the file's syntax: nothing sensible to try
 	}
-	var edits []edit
-	seen := map[edit]bool{}
+	var out []candidate
 	for _, f := range faults {
-		if len(kinds) > 0 && !slices.Contains(kinds, f.Kind) {
-			continue
-		}
-		if e := around(source, f); !seen[e] {
-			seen[e] = true
-			edits = append(edits, e)
+		if len(kinds) == 0 || slices.Contains(kinds, f.Kind) {
+			out = append(out, candidate{source, f})
 		}
 	}
-	return edits
+	return out
 }
 
-// around is the fault as an edit of as little text as the editor will take: the
-// changed text with a word on each side, widened within its line by a word on
-// each side until the file holds it once. The less there is to copy, the less a
-// small policy gets wrong. The white space before the first word belongs to the
-// edit because it belongs to the word's first token in the file, and a copy of
-// the same tokens is easier to learn than one of the same letters.
-func around(source string, f inject.Fault) edit {
-	start, end := f.Offset, f.Offset+len(f.Before)
-	for {
-		wider := wordBefore(source, start)
-		further := wordAfter(source, end)
-		stuck := wider == start && further == end
-		start, end = wider, further
-		before := source[start:end]
-		if stuck || strings.Count(source, before) == 1 {
-			return edit{before, source[start:f.Offset] + f.After + source[f.Offset+len(f.Before):end]}
-		}
+// edit is the fault as an edit of as little text as the editor may take: the
+// changed text with words on each side, as many as its line has. The less there
+// is to copy, the less a small policy gets wrong. The white space before the
+// first word belongs to the edit because it belongs to the word's first token in
+// the file, and a copy of the same tokens is easier to learn than one of the
+// same letters.
+func (c candidate) edit(words int) edit {
+	start, end := c.Offset, c.Offset+len(c.Before)
+	for range words {
+		start, end = wordBefore(c.source, start), wordAfter(c.source, end)
 	}
+	return edit{c.source[start:end], c.source[start:c.Offset] + c.After + c.source[c.Offset+len(c.Before):end]}
 }
 
 // wordBefore is where the word before at begins in its line, the white space

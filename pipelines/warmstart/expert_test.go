@@ -40,6 +40,7 @@ func short(c tools.Call) string {
 func TestExpert(t *testing.T) {
 	file := viewOf("package p\n\nfunc f(a, b int) int {\n\treturn a + b\n}\n")
 	const plus, minus = "a + b -> a - b", "a - b -> a + b"
+	const wide, twice = "a + b -> return a - b", "ERROR: old_str is in p.go more than once (lines 4, 9)"
 	for _, c := range []struct {
 		name   string
 		habits Habits
@@ -48,13 +49,15 @@ func TestExpert(t *testing.T) {
 		{"green at once", Habits{}, []string{"task", "view p.go", file, plus, "edited p.go", "go test", "ok  \tp", "finish"}},
 		{"red, undone, nothing left", Habits{}, []string{"task", "view p.go", file, plus, "edited p.go", "go test", "exit code 1\nFAIL\tp",
 			"undo_edit p.go", "undone p.go", "finish"}},
-		{"refused edit", Habits{}, []string{"task", "view p.go", file, plus, "ERROR: old_str is in p.go more than once", "finish"}},
+		{"refused edit", Habits{}, []string{"task", "view p.go", file, plus, "ERROR: old_str is not in p.go", "finish"}},
+		{"text that is there twice", Habits{}, []string{"task", "view p.go", file, plus, twice, "return " + wide, twice, "finish"}},
 		{"file is not there", Habits{}, []string{"task", "view p.go", "ERROR: p.go does not exist", "finish"}},
 		{"file does not parse", Habits{}, []string{"task", "view p.go", viewOf("package p\nfunc {"), "finish"}},
 		{"gives up", Habits{GiveUp: 1}, []string{"task", "view p.go", file, plus, "edited p.go", "go test", "exit code 1\nFAIL\tp", "finish"}},
 		{"patient", Habits{GiveUp: 1, Patient: 1}, []string{"task", "view p.go", file, plus, "edited p.go", "go test", "exit code 1\nFAIL\tp", "undo_edit p.go"}},
 		{"skips the tests", Habits{SkipTest: 1}, []string{"task", "view p.go", file, plus, "edited p.go", "finish"}},
 		{"tests first, once", Habits{TestFirst: 1}, []string{"task", "go test", "ok  \tp", "view p.go", file, plus, "edited p.go", "go test"}},
+		{"fiddles", Habits{Fiddle: 1}, []string{"task", "view p.go", file, plus, "edited p.go", "undo_edit p.go", "undone p.go", "finish"}},
 		{"slips", Habits{Slip: 1}, []string{"task", "view p.go", file, minus, "ERROR: old_str is not in p.go", minus}},
 		{"looks again", Habits{LookAgain: 1}, []string{"task", "view p.go", file, plus, "edited p.go", "go test", "exit code 1\nFAIL\tp",
 			"undo_edit p.go", "undone p.go", "view p.go", file, "finish"}},
@@ -127,8 +130,14 @@ func f(a, b int, ok bool, xs []int) int {
 		// The file then holds the line twice, and no edit of one line tells them apart.
 		"break": true, "continue": true,
 	}
-	fixes := func(e edit, broken string) bool {
-		return strings.Count(broken, e.before) == 1 && plain(strings.Replace(broken, e.before, e.after, 1)) == plain(source)
+	fixes := func(c candidate, broken string) bool {
+		for words := 1; words < 9; words++ { // as the expert goes on while the text is there twice
+			e := c.edit(words)
+			if strings.Count(broken, e.before) == 1 {
+				return plain(strings.Replace(broken, e.before, e.after, 1)) == plain(source)
+			}
+		}
+		return false
 	}
 	kinds := map[inject.Kind]bool{}
 	faults, err := inject.Faults("p.go", []byte(source))
@@ -142,8 +151,8 @@ func f(a, b int, ok bool, xs []int) int {
 			t.Fatal(err)
 		}
 		line := strings.Split(string(broken), "\n")[f.Line-1]
-		found := slices.ContainsFunc(candidates(viewOf(string(broken)), nil), func(e edit) bool {
-			return fixes(e, string(broken))
+		found := slices.ContainsFunc(candidates(viewOf(string(broken)), nil), func(c candidate) bool {
+			return fixes(c, string(broken))
 		})
 		if found == lost[strings.TrimSpace(line)] {
 			t.Errorf("%v: candidate that undoes %q found: %v", f, line, found)
@@ -165,7 +174,7 @@ func plain(line string) string {
 func TestCandidatesOfKinds(t *testing.T) {
 	view := viewOf("package p\n\nfunc f(a int) bool {\n\treturn a < 3\n}\n")
 	want := []edit{{" a < 3", " a <= 3"}}
-	if diff := cmp.Diff(want, candidates(view, []inject.Kind{inject.Boundary}), cmp.AllowUnexported(edit{})); diff != "" {
+	if diff := cmp.Diff(want, edits(candidates(view, []inject.Kind{inject.Boundary})), cmp.AllowUnexported(edit{})); diff != "" {
 		t.Errorf("candidates (-want +got):\n%s", diff)
 	}
 	if all := candidates(view, nil); len(all) != 4 {
@@ -173,19 +182,32 @@ func TestCandidatesOfKinds(t *testing.T) {
 	}
 }
 
-// TestAround: an edit is a word on each side of the change, and more where the
-// file holds that more than once.
-func TestAround(t *testing.T) {
-	for _, c := range []struct{ source, at, before, after string }{
-		{"\tif n < 0 {\n", "<", " n < 0", " n >= 0"},
-		{"\tn++\n", "++", "\tn++", "\tn>=\n"},
-		{"a < 3\n", "<", "a < 3", "a >= 3"},
-		{"\tif b > 1 || n < 0 {\n\treturn n < 0\n", "<", " || n < 0 {", " || n >= 0 {"},
-		{"\tn < 0\n\tn < 0\n", "<", "\tn < 0", "\tn >= 0"}, // the same line twice: no edit of one line tells them apart
+// edits are the candidates' narrowest.
+func edits(all []candidate) (out []edit) {
+	for _, c := range all {
+		out = append(out, c.edit(1))
+	}
+	return out
+}
+
+// TestEdit: an edit has the given number of words on each side of the change, as
+// far as the line goes.
+func TestEdit(t *testing.T) {
+	for _, c := range []struct {
+		source, at    string
+		words         int
+		before, after string
+	}{
+		{"\tif n < 0 {\n", "<", 1, " n < 0", " n >= 0"},
+		{"\tif n < 0 {\n", "<", 2, "\tif n < 0 {", "\tif n >= 0 {"},
+		{"\tif n < 0 {\n", "<", 3, "\tif n < 0 {", "\tif n >= 0 {"},
+		{"\tn++\n", "++", 1, "\tn++", "\tn>="},
+		{"a < 3\n", "<", 1, "a < 3", "a >= 3"},
+		{"\tif b > 1 || n < 0 {\n", "<", 2, " || n < 0 {", " || n >= 0 {"},
 	} {
-		fault := inject.Fault{Offset: strings.Index(c.source, c.at), Before: c.at, After: ">="}
-		if got, want := around(c.source, fault), (edit{c.before, strings.TrimSuffix(c.after, "\n")}); got != want {
-			t.Errorf("around %q in %q: %q, want %q", c.at, c.source, got, want)
+		fault := candidate{c.source, inject.Fault{Offset: strings.Index(c.source, c.at), Before: c.at, After: ">="}}
+		if got, want := fault.edit(c.words), (edit{c.before, c.after}); got != want {
+			t.Errorf("%d words around %q in %q: %q, want %q", c.words, c.at, c.source, got, want)
 		}
 	}
 }

@@ -33,37 +33,52 @@ func Sequence(t *tokenizer.Tokenizer, chat *tokenizer.Chat, d Demonstration, eve
 	return q
 }
 
-// Stream yields demonstrations without end, in a new random order each time
-// round, altered and renamed afresh with their probabilities. Those that begin
-// within the first c.Reading tokens are trained as a whole. Demonstrations
-// longer than the model's context are left out.
-func Stream(t *tokenizer.Tokenizer, chat *tokenizer.Chat, demonstrations []Demonstration, c Config) iter.Seq[kernels.Sequence] {
+// Stream yields drills, of which everything is trained, until it has yielded
+// c.Reading tokens, and then demonstrations without end. Both come in a new
+// random order each time round, altered and renamed afresh with their
+// probabilities. A drill is cut at the model's context; demonstrations longer
+// than that are left out.
+func Stream(t *tokenizer.Tokenizer, chat *tokenizer.Chat, r Recording, c Config) iter.Seq[kernels.Sequence] {
 	return func(yield func(kernels.Sequence) bool) {
 		rng := rand.New(rand.NewPCG(c.Seed, 1))
+		context := c.Model.MaxPositionEmbeddings
 		read := int64(0)
-		for len(demonstrations) > 0 {
-			used := false
-			for _, i := range rng.Perm(len(demonstrations)) {
-				d := demonstrations[i]
-				if rng.Float64() < c.Altered {
-					d = d.Alter(rng)
+		for read < c.Reading && len(r.Drills) > 0 {
+			for _, i := range rng.Perm(len(r.Drills)) {
+				q := Sequence(t, chat, c.vary(r.Drills[i], rng), true)
+				n := min(len(q.Tokens), context)
+				q.Tokens, q.Mask = q.Tokens[:n], q.Mask[:n]
+				if read += int64(n); !yield(q) {
+					return
 				}
-				if rng.Float64() < c.Renamed {
-					d = d.Rename(rng)
+				if read >= c.Reading {
+					break
 				}
-				q := Sequence(t, chat, d, read < c.Reading)
-				if len(q.Tokens) > c.Model.MaxPositionEmbeddings {
+			}
+		}
+		for used := true; used; { // a round in which all are too long is the last
+			used = false
+			for _, i := range rng.Perm(len(r.Demonstrations)) {
+				q := Sequence(t, chat, c.vary(r.Demonstrations[i], rng), false)
+				if len(q.Tokens) > context {
 					continue
 				}
-				read += int64(len(q.Tokens))
 				used = true
 				if !yield(q) {
 					return
 				}
 			}
-			if !used {
-				return // every one is too long: an endless loop would yield nothing
-			}
 		}
 	}
+}
+
+// vary alters and renames a demonstration, each with its probability.
+func (c Config) vary(d Demonstration, rng *rand.Rand) Demonstration {
+	if rng.Float64() < c.Altered {
+		d = d.Alter(rng)
+	}
+	if rng.Float64() < c.Renamed {
+		d = d.Rename(rng)
+	}
+	return d
 }

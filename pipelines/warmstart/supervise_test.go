@@ -68,18 +68,21 @@ func settings(renamed float64, context int, seed uint64) Config {
 	return Config{Renamed: renamed, Seed: seed, Model: kernels.Config{MaxPositionEmbeddings: context}}
 }
 
-// TestReading: everything but the first token is trained in the sequences that
-// begin within the first Reading tokens.
+// TestReading: drills come first, as many as Reading tokens take, and everything
+// but their first token is trained; they are cut at the context.
 func TestReading(t *testing.T) {
 	tok, chat := markupTokenizer(t)
 	length := len(Sequence(tok, chat, demo(), false).Tokens)
-	c := settings(0, 1<<20, 1)
-	c.Reading = int64(length) + 1 // the second sequence begins at length, the third at 2*length
+	drill := demo()
+	drill.TaskID = "drill"
+	drill.Messages = append(drill.Messages, drill.Messages[1:]...) // longer than the context
+	c := settings(0, length, 1)
+	c.Reading = int64(length) + 1 // the second drill begins at length, a third would at 2*length
 	n := 0
-	for q := range Stream(tok, chat, []Demonstration{demo()}, c) {
+	for q := range Stream(tok, chat, Recording{Demonstrations: []Demonstration{demo()}, Drills: []Demonstration{drill}}, c) {
 		whole := !slices.Contains(q.Mask[1:], false)
-		if q.Mask[0] || whole != (n < 2) {
-			t.Errorf("sequence %d: first token trained %v, all others %v", n, q.Mask[0], whole)
+		if q.Mask[0] || whole != (n < 2) || (q.ID == "drill") != (n < 2) || len(q.Tokens) != length || len(q.Mask) != length {
+			t.Errorf("sequence %d of %s: %d tokens, first trained %v, all others %v", n, q.ID, len(q.Tokens), q.Mask[0], whole)
 		}
 		if n++; n == 4 {
 			break
@@ -95,7 +98,7 @@ func TestStream(t *testing.T) {
 	both := []Demonstration{long, brief}
 	context := len(Sequence(tok, chat, brief, false).Tokens)
 	take := func(demonstrations []Demonstration, renamed float64, context int, seed uint64) (out []kernels.Sequence) {
-		for q := range Stream(tok, chat, demonstrations, settings(renamed, context, seed)) {
+		for q := range Stream(tok, chat, Recording{Demonstrations: demonstrations}, settings(renamed, context, seed)) {
 			if out = append(out, q); len(out) == 20 {
 				break
 			}
@@ -168,7 +171,7 @@ func TestSupervise(t *testing.T) {
 	s := Schedule{Tokens: int64(steps * 3 * length), BatchTokens: 3 * length, MicroTokens: 2 * length, LearningRate: 0.02,
 		Optimizer: kernels.AdamW{Beta1: 0.9, Beta2: 0.95, Epsilon: 1e-8, ClipNorm: 1}}
 	var seen []Progress
-	err := Supervise(t.Context(), trainer, Stream(tok, chat, []Demonstration{d}, settings(0, 1<<20, 1)), s, func(p Progress) { seen = append(seen, p) })
+	err := Supervise(t.Context(), trainer, Stream(tok, chat, Recording{Demonstrations: []Demonstration{d}}, settings(0, 1<<20, 1)), s, func(p Progress) { seen = append(seen, p) })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ package warmstart
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"iter"
 	"math/rand/v2"
 	"strings"
@@ -36,16 +37,16 @@ type Config struct {
 	// and numbers, Renamed, independently, that with made-up names.
 	Altered float64 `yaml:"altered"`
 	Renamed float64 `yaml:"renamed"`
-	// Reading is the number of tokens at first of which everything is trained, not
-	// only what the expert wrote. Observations repeat each other and the prompt,
-	// and it is from them that so small a policy soonest learns to copy.
+	// Reading is the number of tokens at first that are of drills, and of which
+	// everything is trained, not only what the expert wrote. Observations repeat
+	// each other and the prompt, and drills are full of edits: it is from both that
+	// so small a policy soonest learns to copy.
 	Reading  int64    `yaml:"reading"`
 	Schedule Schedule `yaml:"schedule"`
 	// AttentionGain is where the weights of the query and key norms begin, but for
-	// the layers that are wired. Both
-	// vectors have unit length per dimension, so scores are at most
-	// AttentionGain^2 * sqrt(head width): at 1, too flat to single out one token
-	// of hundreds, which is what copying needs.
+	// the layers that are wired. Both vectors have unit length per dimension, so
+	// scores are at most AttentionGain^2 * sqrt(head width): at 1, too flat to
+	// single out one token of hundreds, which is what copying needs.
 	AttentionGain float32        `yaml:"attention_gain"`
 	Model         kernels.Config `yaml:"-"`
 	Agent         rollout.Config `yaml:"-"`
@@ -56,13 +57,13 @@ func Default() Config {
 	return Config{
 		Seed: 1,
 		Collection: Collection{
-			PerTask: 32, Concurrency: 8, Habits: DefaultHabits,
+			PerTask: 32, Drills: 3, Snippets: 1500, Concurrency: 8, Habits: DefaultHabits,
 			Kinds: []inject.Kind{inject.FlipOperators, inject.Boundary},
 		},
 		VocabSize: 1536,
-		Altered:   0.85,
+		Altered:   0.95,
 		Renamed:   0.5,
-		Reading:   1_000_000,
+		Reading:   3_000_000,
 		Schedule:  DefaultSchedule,
 		// Scores up to 1.4^2 * sqrt(32) = 11: e^11 outweighs a context of 2048.
 		AttentionGain: 1.4,
@@ -83,12 +84,17 @@ func Default() Config {
 	}
 }
 
-// Demonstrate records demonstrations on the tasks. The agent loop needs a
-// tokenizer before there is one: it runs on plain bytes.
-func Demonstrate(ctx context.Context, c Config, tasks []schemas.Task, boxes sandbox.Provider, report func(done, of int)) ([]Demonstration, error) {
+// Record records demonstrations on the tasks, and drills on them and on functions
+// from a tree of packages. The agent loop needs a tokenizer before there is one:
+// it runs on plain bytes.
+func Record(ctx context.Context, c Config, tasks []schemas.Task, packages fs.FS, boxes sandbox.Provider, report func(done, of int)) (Recording, error) {
 	bytes, err := tokenizer.Train(none, 256+len(control), control)
 	if err != nil {
-		return nil, err
+		return Recording{}, err
+	}
+	snippets, err := Snippets(packages, c.Collection.Snippets, c.Seed)
+	if err != nil {
+		return Recording{}, err
 	}
 	agent := c.Agent
 	agent.Seed = c.Seed
@@ -96,15 +102,33 @@ func Demonstrate(ctx context.Context, c Config, tasks []schemas.Task, boxes sand
 	// long are left out when they are tokenised.
 	agent.Limits.Context *= 8
 	agent.Limits.Turn = agent.Limits.Context
-	return Collect(ctx, tasks, bytes, boxes, agent, c.Collection, report)
+	var r Recording
+	recorded, total := 0, 2*len(tasks)+len(snippets)
+	count := func(int, int) {
+		recorded++
+		report(recorded, total)
+	}
+	if r.Demonstrations, err = Collect(ctx, tasks, bytes, boxes, agent, c.Collection, count); err != nil {
+		return Recording{}, err
+	}
+	drills := c.Collection
+	drills.PerTask, drills.Habits, drills.Kinds = c.Collection.Drills, DrillHabits, nil
+	agent.Limits.Context, agent.Limits.Turn, agent.Limits.Steps = 1<<20, 1<<20, 1<<10 // each ends when all is tried
+	if r.Drills, err = Collect(ctx, tasks, bytes, boxes, agent, drills, count); err != nil {
+		return Recording{}, err
+	}
+	drills.PerTask = 1
+	more, err := Collect(ctx, snippets, bytes, boxes, agent, drills, count)
+	r.Drills = append(r.Drills, more...)
+	return r, err
 }
 
 func none(func(string) bool) {}
 
-// Teach trains tokenizer and policy on the demonstrations and writes both to
-// dir as a Hugging Face checkpoint.
-func Teach(ctx context.Context, c Config, demonstrations []Demonstration, dir string, report func(Progress)) error {
-	t, err := tokenizer.Train(texts(demonstrations, c.Seed), c.VocabSize, append(append([]string{}, control...), markup...))
+// Teach trains tokenizer and policy on the recording and writes both to dir as a
+// Hugging Face checkpoint.
+func Teach(ctx context.Context, c Config, r Recording, dir string, report func(Progress)) error {
+	t, err := tokenizer.Train(texts(r.Demonstrations, c.Seed), c.VocabSize, append(append([]string{}, control...), markup...))
 	if err != nil {
 		return err
 	}
@@ -133,7 +157,7 @@ func Teach(ctx context.Context, c Config, demonstrations []Demonstration, dir st
 		return err
 	}
 	defer trainer.Close()
-	stream := Stream(t, chat, demonstrations, c)
+	stream := Stream(t, chat, r, c)
 	if err := Supervise(ctx, trainer, stream, c.Schedule, report); err != nil {
 		return err
 	}

@@ -17,9 +17,9 @@ import (
 	"millrace/transforms/sandbox"
 )
 
-// demonstrationsFile keeps what the expert did: a warm start with other settings
-// of tokenizer, model or schedule need not run it again.
-const demonstrationsFile = "demonstrations.json"
+// recordingFile keeps what the expert did: a warm start with other settings of
+// tokenizer, model or schedule need not run it again.
+const recordingFile = "demonstrations.json"
 
 // Warmstart runs "millrace warmstart".
 func Warmstart(ctx context.Context, dir, configFile string, set []string, out *os.File) error {
@@ -37,13 +37,13 @@ func Warmstart(ctx context.Context, dir, configFile string, set []string, out *o
 	}
 	screen := display.Open(out)
 	defer screen.Close()
-	demonstrations, err := demonstrate(ctx, config, screen)
+	recording, err := record(ctx, config, screen)
 	if err != nil {
 		return err
 	}
 	steps := int(config.Schedule.Tokens / int64(config.Schedule.BatchTokens))
 	screen.Phase("supervised steps", steps)
-	return warmstart.Teach(ctx, config, demonstrations, dir, func(p warmstart.Progress) {
+	return warmstart.Teach(ctx, config, recording, dir, func(p warmstart.Progress) {
 		screen.Progress(int(p.Step))
 		if p.Step%25 == 0 {
 			screen.Note(fmt.Sprintf("step %d of about %d  tokens %d  loss %.4f  gradient norm %.3f  rate %.2g", p.Step, steps, p.Tokens, p.Loss, p.GradNorm, p.LearningRate))
@@ -51,47 +51,46 @@ func Warmstart(ctx context.Context, dir, configFile string, set []string, out *o
 	})
 }
 
-func demonstrate(ctx context.Context, c warmstart.Config, screen *display.Display) ([]warmstart.Demonstration, error) {
+func record(ctx context.Context, c warmstart.Config, screen *display.Display) (r warmstart.Recording, err error) {
 	cache, err := warmCache(ctx, screen)
 	if err != nil {
-		return nil, err
+		return r, err
 	}
-	kept := filepath.Join(filepath.Dir(cache), demonstrationsFile)
+	kept := filepath.Join(filepath.Dir(cache), recordingFile)
 	if data, err := os.ReadFile(kept); err == nil {
-		var d []warmstart.Demonstration
-		if err := json.Unmarshal(data, &d); err != nil {
-			return nil, fmt.Errorf("reading %s: %w", kept, err)
+		if err := json.Unmarshal(data, &r); err != nil {
+			return r, fmt.Errorf("reading %s: %w; remove it to record anew", kept, err)
 		}
-		screen.Note(fmt.Sprintf("%d demonstrations from %s; remove it to record them again", len(d), kept))
-		return d, nil
+		screen.Note(fmt.Sprintf("%d demonstrations and %d drills from %s; remove it to record anew", len(r.Demonstrations), len(r.Drills), kept))
+		return r, nil
 	}
 	process, err := sandbox.NewProcess(train.Default().Sandbox.Process(cache))
 	if err != nil {
-		return nil, err
+		return r, err
 	}
 	store, err := sandbox.NewStore(filepath.Join(filepath.Dir(cache), "demonstrations.cache"), 1<<16)
 	if err != nil {
-		return nil, errors.Join(err, process.Close())
+		return r, errors.Join(err, process.Close())
 	}
 	defer store.Close()
 	boxes := sandbox.NewMemo(process, store, train.GoTest.MatchString)
 	defer boxes.Close()
 	tasks, err := mine.Default()
 	if err != nil {
-		return nil, err
+		return r, err
 	}
 	tasks = mine.OfKinds(mine.Select(tasks, mine.Train), c.Collection.Kinds)
-	screen.Phase("demonstrations", len(tasks))
-	d, err := warmstart.Demonstrate(ctx, c, tasks, boxes, func(done, _ int) { screen.Progress(done) })
-	if err != nil {
-		return nil, err
+	packages := os.DirFS(filepath.Join(sandbox.GOROOT(), "src"))
+	screen.Phase("demonstrations", 2*len(tasks)+c.Collection.Snippets)
+	if r, err = warmstart.Record(ctx, c, tasks, packages, boxes, func(done, _ int) { screen.Progress(done) }); err != nil {
+		return r, err
 	}
-	data, err := json.Marshal(d)
+	data, err := json.Marshal(r)
 	if err != nil {
-		return nil, fmt.Errorf("keeping the demonstrations: %w", err)
+		return r, fmt.Errorf("keeping the demonstrations: %w", err)
 	}
 	if err := os.WriteFile(kept, data, 0o644); err != nil {
-		return nil, fmt.Errorf("keeping the demonstrations: %w", err)
+		return r, fmt.Errorf("keeping the demonstrations: %w", err)
 	}
-	return d, nil
+	return r, nil
 }

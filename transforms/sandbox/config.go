@@ -103,7 +103,7 @@ func (c ProcessConfig) resolve() (ProcessConfig, error) {
 		c.Cache = filepath.Join(c.Dir, "cache")
 	}
 	if c.GOROOT == "" {
-		c.GOROOT = findGOROOT()
+		c.GOROOT = GOROOT()
 	}
 	if c.Concurrency == 0 {
 		c.Concurrency = runtime.NumCPU()
@@ -181,9 +181,9 @@ func mergeEnv(base, over []string) []string {
 	return env
 }
 
-// findGOROOT returns the root of the toolchain that the "go" command in PATH
+// GOROOT returns the root of the toolchain that the "go" command in PATH
 // runs here, empty if there is none.
-func findGOROOT() string {
+func GOROOT() string {
 	out, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
 		return ""
