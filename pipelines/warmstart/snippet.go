@@ -12,15 +12,16 @@ import (
 	"unicode"
 
 	"millrace/schemas"
+	"millrace/transforms/inject"
 	"millrace/transforms/rollout/tools"
 )
 
-// The size of a snippet, in candidates, bytes and lines: about that of a file of
+// The size of a snippet, in operators, bytes and lines: about that of a file of
 // the default tasks, and no more than a view shows.
 const (
-	snippetCandidates = 4
-	snippetBytes      = 900
-	snippetLines      = 30
+	snippetOperators = 4
+	snippetBytes     = 900
+	snippetLines     = 30
 )
 
 // Snippets returns n functions from a tree of Go packages, such as the standard
@@ -83,7 +84,7 @@ func snippet(fn *ast.FuncDecl, source []byte, name string) (schemas.Task, bool) 
 	content += string(text) + "\n"
 	lines := strings.SplitAfter(strings.TrimSuffix(content, "\n"), "\n")
 	foreign := strings.ContainsFunc(content, func(r rune) bool { return r > unicode.MaxASCII })
-	if len(content) > snippetBytes || len(lines) > snippetLines || foreign || len(candidates(tools.Number(lines, 1, len(lines)), nil)) < snippetCandidates {
+	if len(content) > snippetBytes || len(lines) > snippetLines || foreign || len(candidates(tools.Number(lines, 1, len(lines)), []inject.Kind{inject.FlipOperators})) < snippetOperators {
 		return schemas.Task{}, false
 	}
 	return schemas.Task{

@@ -13,7 +13,7 @@ import (
 
 // tree holds functions that make snippets and functions that do not.
 func tree() fstest.MapFS {
-	const good = "// Sum adds.\n// It does.\nfunc Sum(xs []int) int {\n\ts := 0\n\tfor i := 0; i < len(xs); i++ {\n\t\ts += xs[i]\n\t}\n\treturn s\n}\n"
+	const good = "// Sum adds.\n// It does.\nfunc Sum(xs []int) int {\n\ts := 0\n\tfor i := 0; i < len(xs) && s > 9; i++ {\n\t\ts += xs[i]\n\t}\n\treturn s\n}\n"
 	big := "func Big(a int) int {\n" + strings.Repeat("\ta = a + 1\n", snippetLines) + "\treturn a\n}\n"
 	method := "type t int\n\nfunc (x t) M(y int) bool { return x < 1 && y > 2 || y*3 == 4+y }\n"
 	small := "func Small(a int) int { return a }\n"
@@ -38,7 +38,7 @@ func TestSnippets(t *testing.T) {
 	}
 	slices.SortFunc(got, func(a, b schemas.Task) int { return strings.Compare(a.ID, b.ID) })
 	want := schemas.Task{ID: "a/Sum", Repo: "sum", Statement: "Sum is broken.", Files: []schemas.File{
-		{Path: "sum.go", Content: "package sum\n\n// Sum adds.\nfunc Sum(xs []int) int {\n\ts := 0\n\tfor i := 0; i < len(xs); i++ {\n\t\ts += xs[i]\n\t}\n\treturn s\n}\n"},
+		{Path: "sum.go", Content: "package sum\n\n// Sum adds.\nfunc Sum(xs []int) int {\n\ts := 0\n\tfor i := 0; i < len(xs) && s > 9; i++ {\n\t\ts += xs[i]\n\t}\n\treturn s\n}\n"},
 		{Path: "sum_test.go", Content: "package sum\n"},
 	}}
 	if diff := cmp.Diff(want, got[0]); diff != "" {

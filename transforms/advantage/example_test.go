@@ -8,7 +8,7 @@ import (
 	"millrace/transforms/filter"
 )
 
-// A group of four: two solved the task, one did not, one ran out of steps. By
+// A group of four: two solved the task, one ran out of steps, one out of time. By
 // default the last is left out; as DeepSWE published it, it counts as unsolved.
 func ExampleAssign() {
 	for _, recipe := range []struct{ name, mode, estimator string }{
@@ -19,7 +19,7 @@ func ExampleAssign() {
 		for i, rollout := range []struct {
 			reward      float64
 			termination schemas.Termination
-		}{{1, schemas.Finished}, {1, schemas.Finished}, {0, schemas.Finished}, {0, schemas.StepLimit}} {
+		}{{1, schemas.Finished}, {1, schemas.Finished}, {0, schemas.StepLimit}, {0, schemas.TimeLimit}} {
 			m := schemas.Member{Reward: schemas.Reward{
 				Value: rollout.reward,
 				Trajectory: schemas.Trajectory{

@@ -9,10 +9,12 @@ import (
 
 // The modes.
 const (
-	// Compact leaves trajectories cut off by a limit (context, steps, time, the
-	// time of one action) out of loss, baseline and denominator.
+	// Compact masks trajectories that used up the policy's own budget (context,
+	// steps): no token of them is trained, and they count with reward 0. Those cut
+	// off by a clock (time, the time of one action) are left out of baseline and
+	// denominator as well: how fast a machine is must not become a reward.
 	Compact = "compact"
-	// CompactPublished is DeepSWE's: context, steps and time are masked but count
+	// CompactPublished is DeepSWE's: context, steps and time are masked and count
 	// with reward 0; the time of one action is not masked.
 	CompactPublished = "compact-published"
 	// None trains on everything that has a reward.

@@ -9,22 +9,21 @@ import (
 // Unscored is why a trajectory without a reward is excluded.
 const Unscored = "unscored"
 
-// mode says which terminations are masked, and whether those still count.
+// mode says which terminations are masked but count with reward 0, and which are
+// left out altogether.
 type mode struct {
-	masked []schemas.Termination
-	counts bool
+	masked, left []schemas.Termination
 }
 
 // modes by name. Malformed is in none of them: that the agent cannot write a
 // call is its own doing, and its reward should teach it. Failed is in none
 // because it never has a reward.
 var modes = map[string]mode{
-	Compact: {masked: []schemas.Termination{
-		schemas.ContextFull, schemas.StepLimit, schemas.TimeLimit, schemas.ActionLimit,
-	}},
-	CompactPublished: {counts: true, masked: []schemas.Termination{
-		schemas.ContextFull, schemas.StepLimit, schemas.TimeLimit,
-	}},
+	Compact: {
+		masked: []schemas.Termination{schemas.ContextFull, schemas.StepLimit},
+		left:   []schemas.Termination{schemas.TimeLimit, schemas.ActionLimit},
+	},
+	CompactPublished: {masked: []schemas.Termination{schemas.ContextFull, schemas.StepLimit, schemas.TimeLimit}},
 	None: {},
 }
 
@@ -43,8 +42,10 @@ func Decide(c Config, r schemas.Reward) (excluded string, counts bool) {
 		return string(schemas.Failed), false
 	case r.Failure != "":
 		return Unscored, false
+	case slices.Contains(m.left, t):
+		return string(t), false
 	case slices.Contains(m.masked, t):
-		return string(t), m.counts
+		return string(t), true
 	}
 	return "", true
 }

@@ -21,8 +21,8 @@ func TestDecide(t *testing.T) {
 	}{
 		{schemas.Finished, "", map[string]verdict{Compact: in, CompactPublished: in, None: in}},
 		{schemas.Malformed, "", map[string]verdict{Compact: in, CompactPublished: in, None: in}},
-		{schemas.ContextFull, "", map[string]verdict{Compact: {"context", false}, CompactPublished: {"context", true}, None: in}},
-		{schemas.StepLimit, "", map[string]verdict{Compact: {"steps", false}, CompactPublished: {"steps", true}, None: in}},
+		{schemas.ContextFull, "", map[string]verdict{Compact: {"context", true}, CompactPublished: {"context", true}, None: in}},
+		{schemas.StepLimit, "", map[string]verdict{Compact: {"steps", true}, CompactPublished: {"steps", true}, None: in}},
 		{schemas.TimeLimit, "", map[string]verdict{Compact: {"time", false}, CompactPublished: {"time", true}, None: in}},
 		// DeepSWE does not mask ENV_TIMEOUT (facts: termination reasons of rLLM v0.1).
 		{schemas.ActionLimit, "", map[string]verdict{Compact: {"action_time", false}, CompactPublished: in, None: in}},

@@ -46,7 +46,7 @@ func TestNothingVanishes(t *testing.T) {
 	out := Filter(s, Config{Mode: Compact}, beam.CreateList(s, members))
 	passert.EqualsList(s, beam.ParDo(s, summary, out), []string{
 		"a  in @rewarded",
-		"b steps out @rewarded",
+		"b steps in @rewarded",
 		"c failed out @rewarded",
 	})
 	ptest.RunAndValidate(t, p)

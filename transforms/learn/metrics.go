@@ -67,8 +67,11 @@ func describe(m map[string]float64, b *Batch) {
 	for i := range b.Samples {
 		s := &b.Samples[i]
 		m["termination/"+string(s.Termination)+"/ratio"] += 1 / float64(len(b.Samples))
-		if s.Excluded != "" {
+		switch {
+		case s.Excluded != "":
 			m["filter/"+s.Excluded+"/count"]++
+		case trainedTokens(s) == 0: // masked, but it counts
+			m["filter/"+string(s.Termination)+"/count"]++
 		}
 		if s.Weight == 1 {
 			advantages.add(s.Advantage)
