@@ -33,9 +33,9 @@ type BuildConfig struct {
 func DefaultBuildConfig() BuildConfig {
 	return BuildConfig{
 		Seed:               1,
-		PerFunction:        7,
+		PerFunction:        24,
 		HeldOutFunctions:   12,
-		HeldOutFaults:      88,
+		HeldOutFaults:      120,
 		HeldOutPerFunction: 3,
 		TestTimeout:        5 * time.Second,
 		Workers:            2,

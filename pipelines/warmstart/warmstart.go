@@ -57,7 +57,7 @@ func Default() Config {
 	return Config{
 		Seed: 1,
 		Collection: Collection{
-			PerTask: 32, Drills: 3, Snippets: 1500, Concurrency: 8, Habits: DefaultHabits,
+			PerTask: 16, Drills: 3, Snippets: 1500, Concurrency: 8, Habits: DefaultHabits,
 			Kinds: []inject.Kind{inject.FlipOperators, inject.Boundary},
 		},
 		VocabSize: 1536,
@@ -74,7 +74,7 @@ func Default() Config {
 			NumAttentionHeads:     4,
 			NumKeyValueHeads:      2,
 			HeadDim:               32,
-			MaxPositionEmbeddings: 2048,
+			MaxPositionEmbeddings: 4096,
 			RMSNormEps:            1e-6,
 			// As slow as in models of long contexts: only a rotation that hardly turns
 			// over the whole context lets a head compare tokens across it.
