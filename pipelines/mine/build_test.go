@@ -120,7 +120,7 @@ func TestValidateTellsOutcomes(t *testing.T) {
 			source := "package double\n\nfunc Double(x int) int {\n\t" + c.body + "\n}\n"
 			candidate := Candidate{Program: p, Task: schemas.Task{
 				ID: c.name, Files: p.workspace(source),
-				HiddenTests: []schemas.File{{Path: "double_hidden_test.go", Content: p.Hidden}},
+				HiddenTests: []schemas.File{{Path: HiddenTest, Content: p.Hidden}},
 			}}
 			limit := DefaultBuildConfig().TestTimeout
 			if c.want == Unbounded {

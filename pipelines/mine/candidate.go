@@ -23,6 +23,15 @@ const (
 	goDirective = "1.26"
 )
 
+// The files of a default task. They are named alike in all tasks: the agent names
+// the file in nearly every call, and a policy that is to learn to search should
+// not fail to spell.
+const (
+	SourceFile  = "code.go"
+	VisibleTest = "code_test.go"
+	HiddenTest  = "code_hidden_test.go"
+)
+
 // Candidate is a fault in a program, not yet run.
 type Candidate struct {
 	Program Program
@@ -35,13 +44,13 @@ type Candidate struct {
 // Candidates returns the distinct faults of a program that compile, in the
 // order of their place. It depends on the program's text alone.
 func Candidates(p Program) ([]Candidate, error) {
-	mutants, err := inject.Mutants(p.Name+".go", []byte(p.Source), nil)
+	mutants, err := inject.Mutants(SourceFile, []byte(p.Source), nil)
 	if err != nil {
 		return nil, fmt.Errorf("making faults in program %s: %w", p.Name, err)
 	}
 	out := make([]Candidate, 0, len(mutants))
 	for _, m := range mutants {
-		gold, err := unified(p.Name+".go", string(m.Source), p.Source)
+		gold, err := unified(SourceFile, string(m.Source), p.Source)
 		if err != nil {
 			return nil, fmt.Errorf("making the gold patch of %v in program %s: %w", m.Fault, p.Name, err)
 		}
@@ -49,7 +58,7 @@ func Candidates(p Program) ([]Candidate, error) {
 			ID:          taskID(p.Name, m),
 			Repo:        p.Name,
 			Files:       p.workspace(string(m.Source)),
-			HiddenTests: []schemas.File{{Path: p.Name + "_hidden_test.go", Content: p.Hidden}},
+			HiddenTests: []schemas.File{{Path: HiddenTest, Content: p.Hidden}},
 			TestCommand: testCommand,
 			TestFormat:  testFormat,
 			GoldPatch:   gold,
@@ -69,8 +78,8 @@ func taskID(name string, m inject.Mutant) string {
 // visible test, sorted by path.
 func (p Program) workspace(source string) []schemas.File {
 	return []schemas.File{
-		{Path: p.Name + ".go", Content: source},
-		{Path: p.Name + "_test.go", Content: p.Visible},
+		{Path: SourceFile, Content: source},
+		{Path: VisibleTest, Content: p.Visible},
 		{Path: "go.mod", Content: "module " + p.Name + "\n\ngo " + goDirective + "\n"},
 	}
 }

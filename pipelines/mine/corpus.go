@@ -18,12 +18,12 @@ var corpusFiles embed.FS
 
 // Program is one package of the corpus: a function that works, and its tests.
 type Program struct {
-	// Name is the package's name and, with ".go", the name of its source file.
+	// Name is the package's name.
 	Name string
 	// Function is the name of its exported function.
 	Function string
-	// Source is the text of <name>.go, Visible that of <name>_test.go, which
-	// the agent has, and Hidden that of <name>_hidden_test.go, which it has not.
+	// Source is the text of the package, Visible that of the test which the agent
+	// has, and Hidden that of the tests which it has not.
 	Source, Visible, Hidden string
 }
 

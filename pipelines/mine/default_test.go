@@ -39,7 +39,7 @@ func TestAgentNeverSeesTests(t *testing.T) {
 		if strings.Contains(seen, fixed) {
 			t.Errorf("task %s shows the fixed source", task.ID)
 		}
-		source := fileNamed(task.Files, task.Repo+".go")
+		source := fileNamed(task.Files, SourceFile)
 		for _, line := range strings.Split(fixed, "\n") {
 			line = strings.TrimSpace(line)
 			if !strings.Contains(source, line) && strings.Contains(task.Statement, line) {
@@ -88,7 +88,7 @@ func TestSplitsAreDisjoint(t *testing.T) {
 			t.Errorf("function %s is in %s and in %s", task.Repo, other, group)
 		}
 		splitOf[task.Repo] = group
-		source := fileNamed(task.Files, task.Repo+".go")
+		source := fileNamed(task.Files, SourceFile)
 		if other := sourceOf[source]; other != "" {
 			t.Errorf("tasks %s and %s have the same source", other, task.ID)
 		}

@@ -9,6 +9,10 @@ import (
 // panicLine is how the runtime begins its report of a panic.
 var panicLine = regexp.MustCompile(`(?m)^panic: (.+)$`)
 
+// failureLine is a message of the visible test; the position in front of it is
+// cut off.
+var failureLine = regexp.MustCompile(`(?m)^\s*` + regexp.QuoteMeta(VisibleTest) + `:\d+: (.+)$`)
+
 // statement returns the issue text: one line, in the words of whoever saw the
 // build fail. It tells what the visible test printed; when that test passes, it
 // tells in general words that something is wrong. It never names a line, the
@@ -17,9 +21,7 @@ func statement(p Program, visible testRun, fails bool) string {
 	if !fails {
 		return fmt.Sprintf("%s gives a wrong result for some inputs.", p.Function)
 	}
-	// The position in front of the message is cut off.
-	failure := regexp.MustCompile(`(?m)^\s*` + regexp.QuoteMeta(p.Name) + `_test\.go:\d+: (.+)$`)
-	if m := failure.FindStringSubmatch(visible.Text); m != nil {
+	if m := failureLine.FindStringSubmatch(visible.Text); m != nil {
 		return fmt.Sprintf("%s is broken: %s.", p.Function, m[1])
 	}
 	if m := panicLine.FindStringSubmatch(visible.Text); m != nil {

@@ -88,7 +88,7 @@ func judge(c Candidate, tests []string, all, visible testRun) Validated {
 
 // CheckProgram runs the tests of a program without any fault; all have to pass.
 func CheckProgram(ctx context.Context, p Program, limit time.Duration) error {
-	files := append(p.workspace(p.Source), schemas.File{Path: p.Name + "_hidden_test.go", Content: p.Hidden})
+	files := append(p.workspace(p.Source), schemas.File{Path: HiddenTest, Content: p.Hidden})
 	r, err := goTest(ctx, files, limit)
 	if err != nil {
 		return fmt.Errorf("checking program %s: %w", p.Name, err)

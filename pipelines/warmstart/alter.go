@@ -130,7 +130,6 @@ var mirrored = [][][2]string{
 	{{"==", "!="}},
 	{{"&&", "||"}},
 	{{"+", "-"}, {"+=", "-="}, {"++", "--"}},
-	{{"*", "/"}, {"*=", "/="}},
 }
 
 // operand matches what an alteration may change, longest first.
@@ -141,9 +140,6 @@ func newAlteration(rng *rand.Rand, line string) alteration {
 	for _, group := range mirrored {
 		if rng.IntN(2) == 0 {
 			continue
-		}
-		if group[0][0] == "*" && strings.Contains(line, "%") {
-			continue // the twin of % is *, which has its own: no symmetry
 		}
 		// Each of a pair becomes what the other has become: symmetries commute.
 		for _, pair := range group {

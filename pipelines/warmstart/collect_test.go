@@ -63,7 +63,7 @@ func TestCollect(t *testing.T) {
 		t.Fatal(err)
 	}
 	tasks := []schemas.Task{{ID: "p/1", Statement: "F is broken.", Files: []schemas.File{
-		{Path: "p.go", Content: "package p\n\nfunc F(a, b int) int {\n\tc := a * 2\n\treturn c + b\n}\n"}}}}
+		{Path: "p.go", Content: "package p\n\nfunc F(a, b int) int {\n\tc := a / 2\n\treturn c + b\n}\n"}}}}
 	agent := rollout.Config{
 		Limits: rollout.Limits{Context: 5000, Turn: 5000, Steps: 30, Malformed: 1, Action: 20 * time.Second, Time: time.Minute},
 		Prompt: rollout.BriefPrompt, Tools: tools.Limits{Style: tools.Brief, Action: 15 * time.Second}, Attempts: 1, Seed: 3,

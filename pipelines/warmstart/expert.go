@@ -35,8 +35,8 @@ type Habits struct {
 	Wander float64 `yaml:"wander"`
 }
 
-// DefaultHabits solve about a third of the default tasks.
-var DefaultHabits = Habits{GiveUp: 0.4, Patient: 0.1, SkipTest: 0.04, TestFirst: 0.15, Slip: 0.03, LookAgain: 0.08, Wander: 0.03}
+// DefaultHabits solve about four in ten of the default tasks.
+var DefaultHabits = Habits{GiveUp: 0.4, Patient: 0.2, SkipTest: 0.04, TestFirst: 0.15, Slip: 0.03, LookAgain: 0.08, Wander: 0.03}
 
 // DrillHabits are those of a drill: edit after edit, each undone at once.
 var DrillHabits = Habits{Fiddle: 1, Slip: 0.03, Wander: 0.1}
@@ -180,8 +180,7 @@ func passed(observation string) bool {
 	return strings.HasPrefix(observation, "PASS\n") || strings.HasPrefix(observation, "ok")
 }
 
-// candidate is a fault of the text as it is: most faults are the reverse of
-// another fault of their kind, so making one may undo one.
+// candidate is a change that would undo a fault, if the file has that one.
 type candidate struct {
 	source string
 	inject.Fault
@@ -190,16 +189,16 @@ type candidate struct {
 // edit replaces one piece of text by another.
 type edit struct{ before, after string }
 
-// candidates are the faults of the given kinds (none: all) that the viewed file
-// could have instead of its own, from top to bottom.
+// candidates are the changes that would undo a fault of the given kinds (none:
+// all) in the viewed file, from top to bottom.
 func candidates(view string, kinds []inject.Kind) []candidate {
 	source := strings.Join(fileLines(view), "\n")
-	faults, err := inject.Faults("viewed.go", []byte(source))
+	repairs, err := inject.Repairs("viewed.go", []byte(source))
 	if err != nil {
 		return nil // an edit broke the file's syntax: nothing sensible to try
 	}
 	var out []candidate
-	for _, f := range faults {
+	for _, f := range repairs {
 		if len(kinds) == 0 || slices.Contains(kinds, f.Kind) {
 			out = append(out, candidate{source, f})
 		}
@@ -207,7 +206,7 @@ func candidates(view string, kinds []inject.Kind) []candidate {
 	return out
 }
 
-// edit is the fault as an edit of as little text as the editor may take: the
+// edit is the change as an edit of as little text as the editor may take: the
 // changed text with words on each side, as many as its line has. The less there
 // is to copy, the less a small policy gets wrong. The white space before the
 // first word belongs to the edit because it belongs to the word's first token in

@@ -36,17 +36,16 @@ func Sequence(t *tokenizer.Tokenizer, chat *tokenizer.Chat, d Demonstration, eve
 // Stream yields drills, of which everything is trained, until it has yielded
 // c.Reading tokens, and then demonstrations without end. Both come in a new
 // random order each time round, altered and renamed afresh with their
-// probabilities. A drill is cut at the model's context; demonstrations longer
-// than that are left out.
+// probabilities. Drills are cut at half of c.Context; demonstrations longer than
+// it are left out.
 func Stream(t *tokenizer.Tokenizer, chat *tokenizer.Chat, r Recording, c Config) iter.Seq[kernels.Sequence] {
 	return func(yield func(kernels.Sequence) bool) {
 		rng := rand.New(rand.NewPCG(c.Seed, 1))
-		context := c.Model.MaxPositionEmbeddings
 		read := int64(0)
 		for read < c.Reading && len(r.Drills) > 0 {
 			for _, i := range rng.Perm(len(r.Drills)) {
 				q := Sequence(t, chat, c.vary(r.Drills[i], rng), true)
-				n := min(len(q.Tokens), context)
+				n := min(len(q.Tokens), c.Context/2)
 				q.Tokens, q.Mask = q.Tokens[:n], q.Mask[:n]
 				if read += int64(n); !yield(q) {
 					return
@@ -60,7 +59,7 @@ func Stream(t *tokenizer.Tokenizer, chat *tokenizer.Chat, r Recording, c Config)
 			used = false
 			for _, i := range rng.Perm(len(r.Demonstrations)) {
 				q := Sequence(t, chat, c.vary(r.Demonstrations[i], rng), false)
-				if len(q.Tokens) > context {
+				if len(q.Tokens) > c.Context {
 					continue
 				}
 				used = true

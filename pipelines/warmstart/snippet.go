@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode"
 
+	"millrace/pipelines/mine"
 	"millrace/schemas"
 	"millrace/transforms/inject"
 	"millrace/transforms/rollout/tools"
@@ -90,6 +91,6 @@ func snippet(fn *ast.FuncDecl, source []byte, name string) (schemas.Task, bool) 
 	return schemas.Task{
 		ID: path.Dir(name) + "/" + fn.Name.Name, Repo: title,
 		Statement: fn.Name.Name + " is broken.",
-		Files:     []schemas.File{{Path: title + ".go", Content: content}, {Path: title + "_test.go", Content: "package " + title + "\n"}},
+		Files:     []schemas.File{{Path: mine.SourceFile, Content: content}, {Path: mine.VisibleTest, Content: "package " + title + "\n"}},
 	}, true
 }

@@ -38,8 +38,8 @@ func TestSnippets(t *testing.T) {
 	}
 	slices.SortFunc(got, func(a, b schemas.Task) int { return strings.Compare(a.ID, b.ID) })
 	want := schemas.Task{ID: "a/Sum", Repo: "sum", Statement: "Sum is broken.", Files: []schemas.File{
-		{Path: "sum.go", Content: "package sum\n\n// Sum adds.\nfunc Sum(xs []int) int {\n\ts := 0\n\tfor i := 0; i < len(xs) && s > 9; i++ {\n\t\ts += xs[i]\n\t}\n\treturn s\n}\n"},
-		{Path: "sum_test.go", Content: "package sum\n"},
+		{Path: "code.go", Content: "package sum\n\n// Sum adds.\nfunc Sum(xs []int) int {\n\ts := 0\n\tfor i := 0; i < len(xs) && s > 9; i++ {\n\t\ts += xs[i]\n\t}\n\treturn s\n}\n"},
+		{Path: "code_test.go", Content: "package sum\n"},
 	}}
 	if diff := cmp.Diff(want, got[0]); diff != "" {
 		t.Errorf("snippet (-want +got):\n%s", diff)

@@ -41,7 +41,10 @@ type Config struct {
 	// everything is trained, not only what the expert wrote. Observations repeat
 	// each other and the prompt, and drills are full of edits: it is from both that
 	// so small a policy soonest learns to copy.
-	Reading  int64    `yaml:"reading"`
+	Reading int64 `yaml:"reading"`
+	// Context is the length in tokens of the longest demonstration that is used;
+	// drills are cut at half of it.
+	Context  int      `yaml:"context"`
 	Schedule Schedule `yaml:"schedule"`
 	// AttentionGain is where the weights of the query and key norms begin, but for
 	// the layers that are wired. Both vectors have unit length per dimension, so
@@ -64,6 +67,7 @@ func Default() Config {
 		Altered:   0.95,
 		Renamed:   0.5,
 		Reading:   3_000_000,
+		Context:   2048,
 		Schedule:  DefaultSchedule,
 		// Scores up to 1.4^2 * sqrt(32) = 11: e^11 outweighs a context of 2048.
 		AttentionGain: 1.4,

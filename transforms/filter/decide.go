@@ -24,7 +24,7 @@ var modes = map[string]mode{
 		left:   []schemas.Termination{schemas.TimeLimit, schemas.ActionLimit},
 	},
 	CompactPublished: {masked: []schemas.Termination{schemas.ContextFull, schemas.StepLimit, schemas.TimeLimit}},
-	None: {},
+	None:             {},
 }
 
 // Decide returns why a trajectory is not trained on, empty when it is, and

@@ -15,13 +15,20 @@ import (
 // then by the order of Kinds, then by the new text. The list depends on src
 // alone. Faults that cannot compile are still in it, and two of them may give
 // the same text; Mutants drops both. Name is used in error messages.
-func Faults(name string, src []byte) ([]Fault, error) {
+func Faults(name string, src []byte) ([]Fault, error) { return list(name, src, faulty) }
+
+// Repairs lists the changes that undo a fault, if src is a source with one: Before
+// is what it holds, After what the working source may have held. They are in the
+// order of Faults, and exact for faults of operators.
+func Repairs(name string, src []byte) ([]Fault, error) { return list(name, src, repaired) }
+
+func list(name string, src []byte, becomes operators) ([]Fault, error) {
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, name, src, parser.SkipObjectResolution)
 	if err != nil {
 		return nil, fmt.Errorf("looking for faults: %w", err)
 	}
-	l := lister{src: src, file: fset.File(file.FileStart)}
+	l := lister{operators: becomes, src: src, file: fset.File(file.FileStart)}
 	for _, d := range file.Decls {
 		if fn, ok := d.(*ast.FuncDecl); ok && fn.Body != nil {
 			ast.Inspect(fn.Body, func(n ast.Node) bool {
@@ -42,6 +49,7 @@ func Faults(name string, src []byte) ([]Fault, error) {
 
 // lister collects the faults of one file.
 type lister struct {
+	operators
 	src    []byte
 	file   *token.File
 	faults []Fault
@@ -51,13 +59,13 @@ type lister struct {
 func (l *lister) node(n ast.Node) {
 	switch n := n.(type) {
 	case *ast.BinaryExpr:
-		l.operator(FlipOperators, n.OpPos, n.Op, flipped)
-		l.operator(Boundary, n.OpPos, n.Op, offByOne)
+		l.operator(FlipOperators, n.OpPos, n.Op, l.flip)
+		l.operator(Boundary, n.OpPos, n.Op, l.boundary)
 		l.swap(n)
 	case *ast.AssignStmt:
-		l.operator(FlipOperators, n.TokPos, n.Tok, flipped)
+		l.operator(FlipOperators, n.TokPos, n.Tok, l.flip)
 	case *ast.IncDecStmt:
-		l.operator(FlipOperators, n.TokPos, n.Tok, flipped)
+		l.operator(FlipOperators, n.TokPos, n.Tok, l.flip)
 	case *ast.BasicLit:
 		l.constant(n)
 	case *ast.IfStmt:
@@ -85,8 +93,8 @@ func (l *lister) add(kind Kind, from, to token.Pos, after string) {
 	})
 }
 
-func (l *lister) operator(kind Kind, at token.Pos, op token.Token, table map[token.Token]token.Token) {
-	if after, ok := table[op]; ok {
+func (l *lister) operator(kind Kind, at token.Pos, op token.Token, table map[token.Token][]token.Token) {
+	for _, after := range table[op] {
 		l.add(kind, at, at+token.Pos(len(op.String())), after.String())
 	}
 }
@@ -134,8 +142,8 @@ func (l *lister) invert(cond ast.Expr) {
 			return
 		}
 	case *ast.BinaryExpr:
-		if _, ok := negated[e.Op]; ok {
-			l.operator(InvertIf, e.OpPos, e.Op, negated)
+		if _, ok := l.negate[e.Op]; ok {
+			l.operator(InvertIf, e.OpPos, e.Op, l.negate)
 		} else {
 			l.add(InvertIf, e.Pos(), e.End(), "!("+l.text(e)+")")
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"go/parser"
 	"go/token"
+	"slices"
 	"strings"
 	"testing"
 
@@ -205,6 +206,59 @@ func checkOneLine(t *testing.T, src, out []byte, fault Fault) {
 	for i := range was {
 		if same := bytes.Equal(was[i], is[i]); same != (i+1 != fault.Line) {
 			t.Fatalf("%v: line %d: %q -> %q", fault, i+1, was[i], is[i])
+		}
+	}
+}
+
+// TestRepairsUndoFaults: each fault of an operator is undone by a repair of its
+// kind at its place, and each repair of an operator is of a fault that exists.
+func TestRepairsUndoFaults(t *testing.T) {
+	const source = `package p
+
+func f(a, b int) bool {
+	a++
+	a %= b
+	for a*b+1 <= a/b && a%b > 0 || a-b == a^b {
+		b--
+	}
+	if a < b {
+		return a != b
+	}
+	return a >= b
+}
+`
+	of := func(name string, src []byte, list func(string, []byte) ([]Fault, error)) (out []Fault) {
+		t.Helper()
+		all, err := list(name, src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range all {
+			if f.Kind == FlipOperators || f.Kind == Boundary || f.Kind == InvertIf {
+				out = append(out, f)
+			}
+		}
+		return out
+	}
+	undoes := func(f, repair Fault) bool {
+		return repair.Kind == f.Kind && repair.Offset == f.Offset && repair.Before == f.After && repair.After == f.Before
+	}
+	for _, f := range of("p.go", []byte(source), Faults) {
+		broken, err := f.Apply([]byte(source))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(of("p.go", broken, Repairs), func(r Fault) bool { return undoes(f, r) }) {
+			t.Errorf("no repair undoes %v", f)
+		}
+	}
+	for _, r := range of("p.go", []byte(source), Repairs) {
+		right, err := r.Apply([]byte(source))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(of("p.go", right, Faults), func(f Fault) bool { return undoes(f, r) }) {
+			t.Errorf("%v undoes no fault", r)
 		}
 	}
 }

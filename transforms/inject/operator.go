@@ -1,6 +1,10 @@
 package inject
 
-import "go/token"
+import (
+	"go/token"
+	"maps"
+	"slices"
+)
 
 // flipped maps an operator to its twin: SWE-smith's table, and the same for the
 // assignment forms and ++ and --.
@@ -66,4 +70,33 @@ var ordered = map[token.Token]bool{
 	token.REM: true,
 	token.SHL: true,
 	token.SHR: true,
+}
+
+// operators say what an operator may become.
+type operators struct {
+	flip, boundary, negate map[token.Token][]token.Token
+}
+
+// faulty makes faults of right operators, repaired right operators of faults.
+var (
+	faulty   = operators{forward(flipped), forward(offByOne), forward(negated)}
+	repaired = operators{backward(flipped), backward(offByOne), backward(negated)}
+)
+
+func forward(table map[token.Token]token.Token) map[token.Token][]token.Token {
+	out := map[token.Token][]token.Token{}
+	for from, to := range table {
+		out[from] = []token.Token{to}
+	}
+	return out
+}
+
+// backward is the inverse of a table. It is no table of single operators: / and %
+// both become *, and nothing becomes %.
+func backward(table map[token.Token]token.Token) map[token.Token][]token.Token {
+	out := map[token.Token][]token.Token{}
+	for _, from := range slices.Sorted(maps.Keys(table)) {
+		out[table[from]] = append(out[table[from]], from)
+	}
+	return out
 }
