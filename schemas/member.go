@@ -22,9 +22,9 @@ type Member struct {
 	// ("context", "steps", "time", "failed", ...).
 	Excluded string
 	// Counts is true when the trajectory is in its group's baseline and in the
-	// loss's denominator. One that is excluded and counts does so with reward 0,
-	// as DeepSWE published it; otherwise Counts is the opposite of being
-	// excluded (invariant 7).
+	// loss's denominator. One that is excluded and counts does so with reward 0 and
+	// no trained token; otherwise Counts is the opposite of being excluded
+	// (invariant 7).
 	Counts bool
 }
 

@@ -32,6 +32,9 @@ func Warmstart(ctx context.Context, dir, configFile string, set []string, out *o
 		Limits: defaults.Rollout.Limits, Prompt: defaults.Rollout.Prompt, Tools: defaults.Rollout.Tools,
 		Attempts: defaults.Rollout.Attempts,
 	}
+	if err := config.Validate(); err != nil {
+		return fmt.Errorf("settings of the warm start: %w", err)
+	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("making the policy's directory: %w", err)
 	}

@@ -48,9 +48,9 @@ const (
 // recipes by name.
 //
 //   - grpo++: the parts the DeepSWE report lists: clip high, no KL, no entropy,
-//     length normalised by the context; filtered trajectories weigh nothing.
-//   - deepswe: the same as published, where filtered trajectories are masked out
-//     of the sum and stay in the mean over sequences.
+//     length normalised by the context. A rollout that used up its budget is
+//     masked out of the sum and stays in the mean over sequences.
+//   - deepswe: the same as published, where one that a clock cut off does so too.
 //   - grpo: Shao et al. 2024 (arXiv:2402.03300), eq. 3: symmetric clip, k3, mean
 //     over a sequence's tokens, then over sequences. Coefficient as verl's
 //     default kl_loss_coef.
