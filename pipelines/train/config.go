@@ -154,7 +154,7 @@ func Default() Config {
 		Tasks:     TasksConfig{Split: mine.Train, Kinds: []inject.Kind{inject.FlipOperators, inject.Boundary}},
 		Rollout: RolloutConfig{
 			Limits: rollout.Limits{
-				Context: 2048, Turn: 160, Steps: 40, Malformed: 4,
+				Context: 2048, Turn: 160, Steps: 40, Malformed: 5,
 				Action: 3 * time.Minute, Time: 15 * time.Minute,
 			},
 			Prompt:      rollout.BriefPrompt,
@@ -172,8 +172,8 @@ func Default() Config {
 		Evaluate: EvaluateConfig{
 			Temperature: 1,
 			Sets: []EvaluationSet{
-				{Split: mine.HeldOutFault, Samples: 5},
-				{Split: mine.HeldOutFunction, Samples: 3},
+				{Split: mine.HeldOutFault, Samples: 4},
+				{Split: mine.HeldOutFunction, Samples: 2},
 			},
 		},
 		Kafka: KafkaConfig{Partitions: 2},

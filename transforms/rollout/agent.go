@@ -82,7 +82,7 @@ type episode struct {
 	box        sandbox.Sandbox
 	toolbox    *tools.Toolbox
 	transcript transcript
-	malformed  int // turns in a row without a usable call
+	malformed  int // turns in a row that did nothing
 	deadline   time.Time
 }
 
@@ -237,12 +237,24 @@ func (e *episode) act(ctx context.Context, step *schemas.Step) (string, schemas.
 	case err != nil:
 		return "", "", fmt.Errorf("%s: %w", e.turn("calling "+call.Name+" in"), err)
 	}
-	e.malformed = 0
 	step.Observation, step.ExitCode = observation.Text, int32(observation.ExitCode)
-	if observation.Done {
+	switch {
+	case observation.Done:
 		return "", schemas.Finished, nil
+	case observation.Refused:
+		return observation.Text, e.wasted(), nil
 	}
+	e.malformed = 0
 	return observation.Text, "", nil
+}
+
+// wasted counts a turn that did nothing, and ends the rollout at the limit.
+func (e *episode) wasted() schemas.Termination {
+	e.malformed++
+	if e.malformed >= e.cfg.Limits.Malformed {
+		return schemas.Malformed
+	}
+	return ""
 }
 
 // remind answers a turn that held no usable call.
@@ -252,11 +264,7 @@ func (e *episode) remind(step *schemas.Step, cause error) (string, schemas.Termi
 		return "", "", err
 	}
 	step.Observation, step.ExitCode = reminder, -1
-	e.malformed++
-	if e.malformed >= e.cfg.Limits.Malformed {
-		return "", schemas.Malformed, nil
-	}
-	return reminder, "", nil
+	return reminder, e.wasted(), nil
 }
 
 // finish completes the trajectory: the patch is the difference between the

@@ -151,7 +151,7 @@ func TestTermination(t *testing.T) {
 			turns: many(turn{say: "<function=finish>\n<parameter=result>never closed"}, 3)},
 		{name: "a call resets the count", want: schemas.Malformed, steps: 6,
 			turns: []turn{word, word, view("."), word, word, word, finish}},
-		{name: "a refused call is a call", want: schemas.StepLimit, steps: 8, turns: many(turn{say: call("no_such_tool")}, 20)},
+		{name: "refused calls", want: schemas.Malformed, steps: 3, turns: many(turn{say: call("no_such_tool")}, 20)},
 		// The prompt has 130 tokens and a bit, the turn would have 2002.
 		{name: "context within a turn", want: schemas.ContextFull, steps: 1,
 			turns:  []turn{{say: strings.Repeat("x", 2000) + call("finish")}},

@@ -15,8 +15,9 @@ type Limits struct {
 	Turn int `yaml:"turn_tokens"`
 	// Steps is the largest number of environment steps.
 	Steps int `yaml:"steps"`
-	// Malformed is the number of turns in a row without a usable call after
-	// which the trajectory ends.
+	// Malformed is the number of turns in a row that did nothing, for want of a
+	// well-formed call or because the tool refused it, after which the trajectory
+	// ends. An agent that copies its own mistake rarely finds out of it.
 	Malformed int `yaml:"malformed_turns"`
 	// Action bounds one tool call, Time the whole trajectory without waiting for
 	// a sandbox.

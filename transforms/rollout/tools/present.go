@@ -25,7 +25,7 @@ func (t *Toolbox) present(name string, a answer) Observation {
 	default:
 		text = fmt.Sprintf("Execution output of [%s]:\n%s", short(name), text)
 	}
-	return Observation{Text: text, ExitCode: a.code, Done: a.done}
+	return Observation{Text: text, ExitCode: a.code, Refused: a.refused, Done: a.done}
 }
 
 // exitText is the original's rendering of an exit status.

@@ -145,13 +145,13 @@ func TestOtherTools(t *testing.T) {
 		{Brief, "search", []string{"search_term", "return"}, Observation{Text: "a.go:4:\treturn 1\na.go:8:\treturn 1"}},
 		{Brief, "search", []string{"search_term", "func G", "path", "a.go"}, Observation{Text: "7:func G() int {"}},
 		{Brief, "search", []string{"search_term", "nothing"}, Observation{Text: `No matches found for "nothing" in .`, ExitCode: 1}},
-		{Brief, "search", []string{"search_term", "x", "path", "/etc"}, Observation{Text: "ERROR: /etc is outside of /testbed", ExitCode: 1}},
+		{Brief, "search", []string{"search_term", "x", "path", "/etc"}, Observation{Text: "ERROR: /etc is outside of /testbed", ExitCode: 1, Refused: true}},
 		{Brief, "finish", nil, Observation{Text: "<<< Finished >>>", Done: true}},
 		{DeepSWE, "submit", []string{"result", "done"}, Observation{Text: "<<< Finished >>>", Done: true}},
 		{DeepSWE, "search", []string{"search_term", "return"}, Observation{Text: "Execution output of [search]:\n./a.go (2 matches)\n"}},
-		{DeepSWE, "grep", nil, Observation{Text: "Execution output of [grep]:\nERROR: unknown tool \"grep\"; the tools are execute_bash, file_editor, finish, search, submit", ExitCode: 1}},
-		{DeepSWE, "execute_bash", []string{"cmd", "git log"}, Observation{Text: "Exit code: Error: Exit code 1\nExecution output of [execute_bash]:\nERROR: git is not allowed here; use another command or tool", ExitCode: 1}},
-		{Brief, "execute_bash", nil, Observation{Text: "ERROR: execute_bash needs parameter cmd", ExitCode: 1}},
+		{DeepSWE, "grep", nil, Observation{Text: "Execution output of [grep]:\nERROR: unknown tool \"grep\"; the tools are execute_bash, file_editor, finish, search, submit", ExitCode: 1, Refused: true}},
+		{DeepSWE, "execute_bash", []string{"cmd", "git log"}, Observation{Text: "Exit code: Error: Exit code 1\nExecution output of [execute_bash]:\nERROR: git is not allowed here; use another command or tool", ExitCode: 1, Refused: true}},
+		{Brief, "execute_bash", nil, Observation{Text: "ERROR: execute_bash needs parameter cmd", ExitCode: 1, Refused: true}},
 		{DeepSWE, "file_editor", []string{"command", "view", "path", "a.go", "view_range", "[1, 1]"}, Observation{Text: "Execution output of [file_editor]:\nHere's the result of running `cat -n` on a.go:\n     1\tpackage a\n"}},
 	} {
 		box := newToolbox(t, Limits{Style: c.style}, schemas.File{Path: "a.go", Content: source}, schemas.File{Path: ".git/x", Content: "return"})
