@@ -154,7 +154,7 @@ func Default() Config {
 		Tasks:     TasksConfig{Split: mine.Train, Kinds: []inject.Kind{inject.FlipOperators, inject.Boundary}},
 		Rollout: RolloutConfig{
 			Limits: rollout.Limits{
-				Context: 2048, Turn: 160, Steps: 40, Malformed: 5,
+				Context: 3072, Turn: 160, Steps: 60, Malformed: 5,
 				Action: 3 * time.Minute, Time: 15 * time.Minute,
 			},
 			Prompt:      rollout.BriefPrompt,

@@ -10,57 +10,65 @@ import (
 	"millrace/transforms/rollout/tools"
 )
 
-// altered is a demonstration with a view, an edit, a slip and a test, altered.
-func altered(seed uint64) (before, after Demonstration) {
-	source := "// Package p has 1 function: x < 1.\npackage p\n\nfunc f(a, b int) bool {\n\tif a < 10 && b <= a+1 {\n\t\treturn a*3 == b%2\n\t}\n\treturn a > 5\n}"
-	edit := func(from, to string) Message {
-		return Message{"assistant", tools.Format(tools.Call{Name: "file_editor", Args: map[string]string{"command": "str_replace", "path": "p.go", "old_str": from, "new_str": to}})}
-	}
-	before = Demonstration{Messages: []Message{
-		{"user", "f(1, 2) = false, want true.\nFiles: p.go p_test.go"},
-		{"assistant", tools.Format(tools.Call{Name: "file_editor", Args: map[string]string{"command": "view", "path": "p.go"}})},
-		{"user", viewOf(source)},
-		edit(" a < 10", " a <= 10"),
-		{"user", "edited p.go"},
-		{"assistant", tools.Format(tools.Call{Name: "execute_bash", Args: map[string]string{"cmd": "go test"}})},
-		{"user", "exit code 1\np_test.go:7: f(1, 2) = false, want true"},
-		edit(" a < 5", " a > 5"), // the file holds what it would put
-	}}
-	return before, before.Alter(rand.New(rand.NewPCG(seed, 0)))
+// says is the expert's turn as a message.
+func says(thought, name string, args map[string]string) Message {
+	return Message{"assistant", turn{thought, tools.Call{Name: name, Args: args}}.String()}
 }
 
-// TestAlter: lines change, the edits change with them, and nothing else does.
+func editing(thought, from, to string) Message {
+	return says(thought, "file_editor", map[string]string{"command": "str_replace", "path": "p.go", "old_str": from, "new_str": to})
+}
+
+// TestAlter: lines change, the list and the edits change with them, and nothing
+// else does.
 func TestAlter(t *testing.T) {
+	source := "// Package p has 1 function: x < 1.\npackage p\n\nfunc f(a, b int) bool {\n\tif a < 10 && b <= a+1 {\n\t\treturn a*3 == b%2\n\t}\n\treturn a > 5\n}"
+	before := Demonstration{Messages: []Message{
+		{"user", "f(1, 2) = false, want true.\nFiles: p.go p_test.go"},
+		says("", "file_editor", map[string]string{"command": "view", "path": "p.go"}),
+		{"user", viewOf(source)},
+		says("", "execute_bash", map[string]string{"cmd": listOperators + "p.go"}),
+		{"user", list(t, source)},
+		editing("1\na < 10\n", "a < 10", "a <= 10"),
+		{"user", "edited p.go"},
+		says("", "execute_bash", map[string]string{"cmd": "go test"}),
+		{"user", "exit code 1\np_test.go:7: f(1, 2) = false, want true"},
+		editing("6\nreturn a > 5\n", "a < 5", "a > 5"), // the file holds what it would put
+	}}
+	const view, listed, fix, slip = 2, 4, 5, 9
 	changed := map[string]bool{}
 	for seed := range uint64(50) {
-		before, after := altered(seed)
+		after := before.Alter(rand.New(rand.NewPCG(seed, 0)))
 		for i := range before.Messages {
 			was, is := before.Messages[i].Content, after.Messages[i].Content
-			if i != 2 && i != 3 && i != 7 && was != is {
+			if !slices.Contains([]int{view, listed, fix, slip}, i) && was != is {
 				t.Fatalf("message %d: %q became %q", i, was, is)
 			}
 		}
-		lines := fileLines(after.Messages[2].Content)
-		if viewOf(strings.Join(lines, "\n")) != after.Messages[2].Content || lines[0] != "// Package p has 1 function: x < 1." {
-			t.Fatalf("the view became %q", after.Messages[2].Content)
+		lines := fileLines(after.Messages[view].Content)
+		if viewOf(strings.Join(lines, "\n")) != after.Messages[view].Content || lines[0] != "// Package p has 1 function: x < 1." {
+			t.Fatalf("the view became %q", after.Messages[view].Content)
 		}
-		for i, line := range map[int]string{3: lines[4], 7: lines[7]} {
-			_, call, ok, err := tools.Parse(after.Messages[i].Content)
-			if !ok || err != nil {
-				t.Fatalf("the edit became %q: %v", after.Messages[i].Content, err)
+		if want := list(t, strings.Join(lines, "\n")+"\n"); after.Messages[listed].Content != want {
+			t.Fatalf("the list became %q, want that of the altered file, %q", after.Messages[listed].Content, want)
+		}
+		for i, line := range map[int]string{fix: lines[4], slip: lines[7]} {
+			said := spoken(after.Messages[i])
+			if said == nil {
+				t.Fatalf("the edit became %q", after.Messages[i].Content)
 			}
-			from, to := call.Args["old_str"], call.Args["new_str"]
-			if i == 7 {
+			from, to := said.call.Args["old_str"], said.call.Args["new_str"]
+			if i == slip {
 				from, to = to, from
 			}
-			if !strings.Contains(line, from) {
-				t.Errorf("seed %d: the edit is of %q, the line is %q", seed, from, line)
+			if !strings.Contains(line, from) || !strings.HasSuffix(said.thought, from+"\n") {
+				t.Errorf("seed %d: the edit is of %q, the thought %q, the line %q", seed, from, said.thought, line)
 			}
 			changed[from] = true
 			// It stays an edit that the expert would try, unless another line now holds
 			// its text as well.
-			once := strings.Count(after.Messages[2].Content, from) == 1
-			if i == 3 && once && !slices.Contains(edits(candidates(after.Messages[2].Content, []inject.Kind{inject.FlipOperators, inject.Boundary})), edit{from, to}) {
+			once := strings.Count(after.Messages[view].Content, from) == 1
+			if i == fix && once && !slices.Contains(edits(candidates(after.Messages[view].Content, []inject.Kind{inject.FlipOperators, inject.Boundary})), edit{from, to}) {
 				t.Errorf("seed %d: %q -> %q is no candidate of %q", seed, from, to, line)
 			}
 		}
@@ -74,19 +82,19 @@ func TestAlter(t *testing.T) {
 // there twice is so in the altered file.
 func TestLinesThatShareAnEditChangeAlike(t *testing.T) {
 	view := viewOf("package p\n\nfunc f(x, y int) {\n\tif x < 10 {\n\t\tx++\n\t} else if x < 10 && y > 3 {\n\t\tx--\n\t}\n}")
-	edit := tools.Call{Name: "file_editor", Args: map[string]string{"command": "str_replace", "path": "p.go", "old_str": " x < 10", "new_str": " x > 10"}}
-	d := Demonstration{Messages: []Message{{"user", view}, {"assistant", tools.Format(edit)}}}
+	d := Demonstration{Messages: []Message{{"user", view}, editing("", "x < 10", "x > 10")}}
 	changed := map[string]bool{}
 	for seed := range uint64(30) {
 		after := d.Alter(rand.New(rand.NewPCG(seed, 0)))
-		call, ok := replacement(after.Messages[1])
-		if !ok {
+		said := spoken(after.Messages[1])
+		if said == nil {
 			t.Fatalf("the edit became %q", after.Messages[1].Content)
 		}
-		if n := strings.Count(after.Messages[0].Content, call.Args["old_str"]); n != 2 {
-			t.Errorf("%q is %d times in\n%s", call.Args["old_str"], n, after.Messages[0].Content)
+		text := said.call.Args["old_str"]
+		if n := strings.Count(after.Messages[0].Content, text); n != 2 {
+			t.Errorf("%q is %d times in\n%s", text, n, after.Messages[0].Content)
 		}
-		changed[call.Args["old_str"]] = true
+		changed[text] = true
 	}
 	if len(changed) < 10 {
 		t.Errorf("30 seeds gave %d different edits", len(changed))

@@ -18,8 +18,8 @@ type Collection struct {
 	// PerTask is the number of rollouts of the expert on each task.
 	PerTask int32 `yaml:"per_task"`
 	// Drills is the number of drills on each task: rollouts that only edit and
-	// undo, with edits of every kind. Snippets is the number of functions of the
-	// standard library with one drill each.
+	// undo. Snippets is the number of functions of the standard library with one
+	// drill each.
 	Drills   int32 `yaml:"drills"`
 	Snippets int   `yaml:"snippets"`
 	// Concurrency bounds the rollouts that run at once.

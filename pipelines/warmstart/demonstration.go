@@ -1,6 +1,8 @@
 package warmstart
 
 import (
+	"strings"
+
 	"millrace/schemas"
 )
 
@@ -19,6 +21,11 @@ type Demonstration struct {
 	Names []string
 	// Solved is true when the last test run passed.
 	Solved bool
+}
+
+// slip is true when message i is an edit of text that the file does not hold.
+func (d Demonstration) slip(i int) bool {
+	return i+1 < len(d.Messages) && strings.HasPrefix(d.Messages[i+1].Content, "ERROR: old_str is not in")
 }
 
 // Recording is what the expert did: what the policy shall do, and drills in the

@@ -10,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"millrace/transforms/inject"
-	"millrace/transforms/rollout/tools"
 )
 
 // viewOf numbers a source as the editor's view does.
@@ -22,13 +21,17 @@ func viewOf(source string) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// short names a call in a transcript.
-func short(c tools.Call) string {
+// short names a turn in a transcript.
+func short(t turn) string {
+	c := t.call
 	switch {
 	case c.Args["command"] == "str_replace":
-		return fmt.Sprintf("%s -> %s", strings.TrimSpace(c.Args["old_str"]), strings.TrimSpace(c.Args["new_str"]))
+		number, _, _ := strings.Cut(t.thought, "\n")
+		return strings.TrimSpace(fmt.Sprintf("%s %s -> %s", number, strings.TrimSpace(c.Args["old_str"]), strings.TrimSpace(c.Args["new_str"])))
 	case c.Name == "file_editor":
 		return c.Args["command"] + " " + c.Args["path"]
+	case strings.HasPrefix(c.Args["cmd"], listOperators):
+		return "list " + c.Args["cmd"][len(listOperators):]
 	case c.Name == "execute_bash":
 		return c.Args["cmd"]
 	}
@@ -38,28 +41,29 @@ func short(c tools.Call) string {
 // TestExpert plays observations to the expert. The file has one candidate, + to
 // -, so nothing is left to chance; a habit is 0 or 1.
 func TestExpert(t *testing.T) {
-	file := viewOf("package p\n\nfunc f(a, b int) int {\n\treturn a + b\n}\n")
-	const plus, minus = "a + b -> a - b", "a - b -> a + b"
-	const wide, twice = "a + b -> return a - b", "ERROR: old_str is in p.go more than once (lines 4, 9)"
+	file := viewOf("package p\n\nfunc f(a, b int) int {\n\tc := a + b\n\treturn c\n}\n")
+	const list, listed = "list p.go", "1\na + b"
+	const plus, minus = "1 a + b -> a - b", "1 a - b -> a + b"
+	const wide, twice = ":= a + b -> := a - b", "ERROR: old_str is in p.go more than once (lines 4, 9)"
 	for _, c := range []struct {
 		name   string
 		habits Habits
 		play   []string // observation, call, observation, call ...
 	}{
-		{"green at once", Habits{}, []string{"task", "view p.go", file, plus, "edited p.go", "go test", "ok  \tp", "finish"}},
-		{"red, undone, nothing left", Habits{}, []string{"task", "view p.go", file, plus, "edited p.go", "go test", "exit code 1\nFAIL\tp",
+		{"green at once", Habits{}, []string{"task", "view p.go", file, list, listed, plus, "edited p.go", "go test", "ok  \tp", "finish"}},
+		{"red, undone, nothing left", Habits{}, []string{"task", "view p.go", file, list, listed, plus, "edited p.go", "go test", "exit code 1\nFAIL\tp",
 			"undo_edit p.go", "undone p.go", "finish"}},
-		{"refused edit", Habits{}, []string{"task", "view p.go", file, plus, "ERROR: old_str is not in p.go", "finish"}},
-		{"text that is there twice", Habits{}, []string{"task", "view p.go", file, plus, twice, "return " + wide, twice, "finish"}},
+		{"refused edit", Habits{}, []string{"task", "view p.go", file, list, listed, plus, "ERROR: old_str is not in p.go", "finish"}},
+		{"text that is there twice", Habits{}, []string{"task", "view p.go", file, list, listed, plus, twice, wide, twice, "c " + strings.ReplaceAll(wide, "-> ", "-> c "), twice, "finish"}},
 		{"file is not there", Habits{}, []string{"task", "view p.go", "ERROR: p.go does not exist", "finish"}},
 		{"file does not parse", Habits{}, []string{"task", "view p.go", viewOf("package p\nfunc {"), "finish"}},
-		{"gives up", Habits{GiveUp: 1}, []string{"task", "view p.go", file, plus, "edited p.go", "go test", "exit code 1\nFAIL\tp", "finish"}},
-		{"patient", Habits{GiveUp: 1, Patient: 1}, []string{"task", "view p.go", file, plus, "edited p.go", "go test", "exit code 1\nFAIL\tp", "undo_edit p.go"}},
-		{"skips the tests", Habits{SkipTest: 1}, []string{"task", "view p.go", file, plus, "edited p.go", "finish"}},
-		{"tests first, once", Habits{TestFirst: 1}, []string{"task", "go test", "ok  \tp", "view p.go", file, plus, "edited p.go", "go test"}},
-		{"fiddles", Habits{Fiddle: 1}, []string{"task", "view p.go", file, plus, "edited p.go", "undo_edit p.go", "undone p.go", "finish"}},
-		{"slips", Habits{Slip: 1}, []string{"task", "view p.go", file, minus, "ERROR: old_str is not in p.go", minus}},
-		{"looks again", Habits{LookAgain: 1}, []string{"task", "view p.go", file, plus, "edited p.go", "go test", "exit code 1\nFAIL\tp",
+		{"gives up", Habits{GiveUp: 1}, []string{"task", "view p.go", file, list, listed, plus, "edited p.go", "go test", "exit code 1\nFAIL\tp", "finish"}},
+		{"patient", Habits{GiveUp: 1, Patient: 1}, []string{"task", "view p.go", file, list, listed, plus, "edited p.go", "go test", "exit code 1\nFAIL\tp", "undo_edit p.go"}},
+		{"skips the tests", Habits{SkipTest: 1}, []string{"task", "view p.go", file, list, listed, plus, "edited p.go", "finish"}},
+		{"tests first, once", Habits{TestFirst: 1}, []string{"task", "go test", "ok  \tp", "view p.go", file, list, listed, plus, "edited p.go", "go test"}},
+		{"fiddles", Habits{Fiddle: 1}, []string{"task", "view p.go", file, list, listed, plus, "edited p.go", "undo_edit p.go", "undone p.go", "finish"}},
+		{"slips", Habits{Slip: 1}, []string{"task", "view p.go", file, list, listed, minus, "ERROR: old_str is not in p.go", minus}},
+		{"looks again", Habits{LookAgain: 1}, []string{"task", "view p.go", file, list, listed, plus, "edited p.go", "go test", "exit code 1\nFAIL\tp",
 			"undo_edit p.go", "undone p.go", "view p.go", file, "finish"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -73,34 +77,30 @@ func TestExpert(t *testing.T) {
 	}
 }
 
-// TestExpertGoesThroughTheFile: wherever it begins, it tries each candidate once,
-// from there to the end and on from the top. One that wanders does not.
-func TestExpertGoesThroughTheFile(t *testing.T) {
-	file := viewOf("package p\n\nfunc f(a, b, c, d int) int {\n\ta = a + 1\n\tb = b + 2\n\tc = c + 3\n\treturn d + 4\n}\n")
-	order := "a b c d a b c d"
-	begun := map[string]bool{}
-	for seed := range uint64(20) {
-		for _, wander := range []float64{0, 0.5} {
-			e := newExpert(Habits{Wander: wander}, nil, rand.New(rand.NewPCG(seed, 1)), "p.go")
-			e.kinds = []inject.Kind{inject.FlipOperators}
-			e.next("task")
-			var tried []string
-			for call := e.next(file); call.Name != "finish"; call = e.next("undone p.go") {
-				tried = append(tried, strings.TrimSpace(call.Args["old_str"])[:1])
-				e.next("edited p.go")
-				e.next("exit code 1\nFAIL\tp")
-			}
-			if all := strings.Join(tried, " "); wander == 0 && (len(tried) != 4 || !strings.Contains(order, all)) {
-				t.Errorf("seed %d: tried %s", seed, all)
-			} else if wander == 0 {
-				begun[tried[0]] = true
-			} else if !strings.Contains(order, all) {
-				begun["wandered"] = true
-			}
+// TestExpertGoesDownTheList: it tries each candidate once, in the order of the
+// list, and says before each which entry it is about.
+func TestExpertGoesDownTheList(t *testing.T) {
+	source := "package p\n\nfunc f(a, b, c, d int) bool {\n\ta = a + 1\n\tb = b &^ 2\n\tc = c*3 - 1\n\treturn d < 4\n}\n"
+	e := newExpert(Habits{}, []inject.Kind{inject.FlipOperators, inject.Boundary}, rand.New(rand.NewPCG(1, 1)), "p.go")
+	e.next("task")
+	e.next(viewOf(source))
+	var got []string
+	for turn := e.next(list(t, source)); turn.call.Name != "finish"; turn = e.next("undone p.go") {
+		got = append(got, short(turn))
+		if !strings.HasSuffix(turn.thought, "\n"+turn.call.Args["old_str"]+"\n") {
+			t.Errorf("the thought before the edit of %q is %q", turn.call.Args["old_str"], turn.thought)
 		}
+		e.next("edited p.go")
+		e.next("exit code 1\nFAIL\tp")
 	}
-	if len(begun) != 5 {
-		t.Errorf("began at and did: %v; want each of the four candidates, and wandered", begun)
+	want := []string{
+		"1 a + 1 -> a - 1",
+		"3 = c*3 - -> = c%3 -", "again 3 = c*3 - -> = c/3 -",
+		"4 c*3 - 1 -> c*3 + 1",
+		"5 d < 4 -> d > 4", "again 5 d < 4 -> d <= 4",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("tried (-want +got):\n%s", diff)
 	}
 }
 
@@ -172,7 +172,7 @@ func plain(line string) string {
 
 func TestCandidatesOfKinds(t *testing.T) {
 	view := viewOf("package p\n\nfunc f(a int) bool {\n\treturn a < 3\n}\n")
-	want := []edit{{" a < 3", " a <= 3"}}
+	want := []edit{{"a < 3", "a <= 3"}}
 	if diff := cmp.Diff(want, edits(candidates(view, []inject.Kind{inject.Boundary})), cmp.AllowUnexported(edit{})); diff != "" {
 		t.Errorf("candidates (-want +got):\n%s", diff)
 	}
@@ -197,14 +197,16 @@ func TestEdit(t *testing.T) {
 		words         int
 		before, after string
 	}{
-		{"\tif n < 0 {\n", "<", 1, " n < 0", " n >= 0"},
+		{"\tif n < 0 {\n", "<", 1, "n < 0", "n >= 0"},
 		{"\tif n < 0 {\n", "<", 2, "\tif n < 0 {", "\tif n >= 0 {"},
 		{"\tif n < 0 {\n", "<", 3, "\tif n < 0 {", "\tif n >= 0 {"},
-		{"\tn++\n", "++", 1, "\tn++", "\tn>="},
+		{"\tn++\n", "++", 1, "n++", "n>="},
+		{"\tfor i := 0; i < n-1; i++ {\n", "-", 1, "< n-1; i++", "< n>=1; i++"},
+		{"\tfor i := 0; i < n-1; i++ {\n", "-", 2, " i < n-1; i++ {", " i < n>=1; i++ {"},
 		{"a < 3\n", "<", 1, "a < 3", "a >= 3"},
 		{"\tif b > 1 || n < 0 {\n", "<", 2, " || n < 0 {", " || n >= 0 {"},
 	} {
-		fault := candidate{c.source, inject.Fault{Offset: strings.Index(c.source, c.at), Before: c.at, After: ">="}}
+		fault := candidate{source: c.source, Fault: inject.Fault{Offset: strings.Index(c.source, c.at), Before: c.at, After: ">="}}
 		if got, want := fault.edit(c.words), (edit{c.before, c.after}); got != want {
 			t.Errorf("%d words around %q in %q: %q, want %q", c.words, c.at, c.source, got, want)
 		}

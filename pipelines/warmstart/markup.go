@@ -1,9 +1,14 @@
 package warmstart
 
-import "millrace/kernels/tokenizer"
+import (
+	"slices"
 
-// markup are runs of the tools' XML that become one token each. They carry no
-// choice of their own, and a policy this small has better use for its context.
+	"millrace/kernels/tokenizer"
+)
+
+// markup are runs of the tools' XML that become one token each, as does
+// [listOperators]. They carry no choice of their own, and a policy this small has
+// better use for its context.
 // Longer runs come first in matching, so the order does not matter.
 var markup = []string{
 	"<function=file_editor>\n<parameter=command>",
@@ -23,3 +28,6 @@ var markup = []string{
 
 // control are the tokens that ChatML needs.
 var control = []string{tokenizer.EndOfText, tokenizer.MessageStart, tokenizer.MessageEnd}
+
+// fixed are all tokens that no training finds.
+var fixed = slices.Concat(control, markup, []string{listOperators})

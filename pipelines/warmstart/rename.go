@@ -5,9 +5,10 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
+	"maps"
 	"math/rand/v2"
 	"regexp"
-	"sort"
+	"slices"
 	"strings"
 
 	"millrace/schemas"
@@ -37,12 +38,7 @@ func names(task schemas.Task) []string {
 			return true
 		})
 	}
-	out := make([]string, 0, len(set))
-	for n := range set {
-		out = append(out, n)
-	}
-	sort.Strings(out)
-	return out
+	return slices.Sorted(maps.Keys(set))
 }
 
 // word matches identifiers in code and prose, and what holds letters but no
@@ -52,9 +48,11 @@ var word = regexp.MustCompile(`"(?:\\.|[^"\\\n])*"|'(?:\\[^'\n]{1,9}|\\'|[^'\\\n
 // Rename returns the demonstration with every name replaced by a random one,
 // consistently: what the functions and variables are called does not matter to
 // the routine, and a policy that sees them vary learns to copy what it reads
-// instead of reciting what it remembers. An exported name stays exported, and
-// the test of a function stays its test.
-func (d Demonstration) Rename(rng *rand.Rand) Demonstration {
+// instead of reciting what it remembers. Half of the new names are made up, half
+// are from dictionary, names of real code: a word that is hardly ever copied in
+// training cannot be copied afterwards. An exported name stays exported, and the
+// test of a function stays its test.
+func (d Demonstration) Rename(rng *rand.Rand, dictionary []string) Demonstration {
 	renamed := map[string]string{}
 	taken := map[string]bool{} // an invented name must not meet a word that stays
 	for _, m := range d.Messages {
@@ -68,6 +66,9 @@ func (d Demonstration) Rename(rng *rand.Rand) Demonstration {
 	invent := func(exported bool, length int) string {
 		for try := 0; ; try++ {
 			n := pseudoword(rng, length+try/64) // there are few short names
+			if length > 0 && len(dictionary) > 0 && rng.IntN(2) == 0 {
+				n = dictionary[rng.IntN(len(dictionary))]
+			}
 			if exported {
 				n = strings.ToUpper(n[:1]) + n[1:]
 			}
@@ -94,15 +95,33 @@ func (d Demonstration) Rename(rng *rand.Rand) Demonstration {
 	out := d
 	out.Messages = make([]Message, len(d.Messages))
 	for i, m := range d.Messages {
-		m.Content = word.ReplaceAllStringFunc(m.Content, func(w string) string {
-			if to, ok := renamed[w]; ok {
-				return to
-			}
-			return w
-		})
+		parts := strings.Split(m.Content, listOperators) // whose own variables are no names
+		for n, part := range parts {
+			parts[n] = word.ReplaceAllStringFunc(part, func(w string) string {
+				if to, ok := renamed[w]; ok {
+					return to
+				}
+				return w
+			})
+		}
+		m.Content = strings.Join(parts, listOperators)
 		out.Messages[i] = m
 	}
 	return out
+}
+
+// dictionary are the demonstrations' names of two letters and more that are not
+// exported, each once, sorted.
+func (r Recording) dictionary() []string {
+	set := map[string]bool{}
+	for _, d := range r.Demonstrations {
+		for _, n := range d.Names {
+			if len(n) > 1 && !ast.IsExported(n) {
+				set[n] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(set))
 }
 
 // reserved words are no names: Go's own, and those of the tools and of what they

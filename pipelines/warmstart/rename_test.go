@@ -4,6 +4,7 @@ import (
 	"go/parser"
 	"go/token"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,9 +57,14 @@ func TestNames(t *testing.T) {
 // still mean the same files and tools, and the test run still passes.
 func TestRename(t *testing.T) {
 	d := demo()
+	dictionary := Recording{Demonstrations: []Demonstration{{Names: []string{"limit", "a", "Limit", "cutoff"}}, {Names: []string{"limit"}}}}.dictionary()
+	if diff := cmp.Diff([]string{"cutoff", "limit"}, dictionary); diff != "" {
+		t.Fatalf("dictionary (-want +got):\n%s", diff)
+	}
+	used := map[bool]int{}
 	for seed := range uint64(200) {
-		r := d.Rename(rand.New(rand.NewPCG(seed, 0)))
-		if again := d.Rename(rand.New(rand.NewPCG(seed, 0))); cmp.Diff(r, again) != "" {
+		r := d.Rename(rand.New(rand.NewPCG(seed, 0)), dictionary)
+		if again := d.Rename(rand.New(rand.NewPCG(seed, 0)), dictionary); cmp.Diff(r, again) != "" {
 			t.Fatalf("seed %d gives two renamings", seed)
 		}
 		source := strings.Join(fileLines(r.Messages[3].Content), "\n")
@@ -77,6 +83,7 @@ func TestRename(t *testing.T) {
 				t.Errorf("seed %d: %q is gone:\n%s", seed, keep, source)
 			}
 		}
+		used[slices.Contains(dictionary, pkg)]++
 		if !strings.Contains(source, "func "+fn+"(") {
 			t.Errorf("seed %d: no function %s in\n%s", seed, fn, source)
 		}
@@ -87,6 +94,9 @@ func TestRename(t *testing.T) {
 		if last := r.Messages[7].Content; !passed(last) || last != "ok  \t"+pkg {
 			t.Errorf("seed %d: test run %q", seed, last)
 		}
+	}
+	if used[true] < 50 || used[false] < 50 {
+		t.Errorf("names from the dictionary, made up: %v", used)
 	}
 	if diff := cmp.Diff(demo(), d); diff != "" {
 		t.Errorf("Rename changed its receiver:\n%s", diff)
@@ -104,7 +114,7 @@ func TestRenameRunsOutOfShortNames(t *testing.T) {
 	}
 	d.Messages = []Message{{"user", strings.Join(d.Names, " ")}}
 	seen := map[string]bool{}
-	for _, w := range strings.Fields(d.Rename(rand.New(rand.NewPCG(1, 1))).Messages[0].Content) {
+	for _, w := range strings.Fields(d.Rename(rand.New(rand.NewPCG(1, 1)), nil).Messages[0].Content) {
 		seen[w] = true
 	}
 	if len(seen) != len(d.Names) {

@@ -10,7 +10,6 @@ import (
 	"millrace/kernels/tokenizer"
 	"millrace/transforms/inject"
 	"millrace/transforms/rollout"
-	"millrace/transforms/rollout/tools"
 )
 
 // Policy is the scripted expert behind the interface of a policy, so that
@@ -54,7 +53,7 @@ func (s *session) Generate(_ context.Context, prompt []int32, sampling kernels.S
 		}
 		s.expert = newExpert(s.policy.habits, s.policy.kinds, rand.New(rand.NewPCG(sampling.Seed, 0)), path)
 	}
-	ids := s.policy.tokenizer.Encode(tools.Format(s.expert.next(said)))
+	ids := s.policy.tokenizer.Encode(s.expert.next(said).String())
 	ids = append(ids, sampling.Stop[0])
 	stopped := len(ids) <= sampling.MaxTokens
 	if !stopped {

@@ -27,7 +27,7 @@ type Schedule struct {
 
 // DefaultSchedule is what the shipped warm start was trained with.
 var DefaultSchedule = Schedule{
-	Tokens:       12_000_000,
+	Tokens:       11_000_000,
 	BatchTokens:  4_096,
 	MicroTokens:  4_096,
 	LearningRate: 2e-3,

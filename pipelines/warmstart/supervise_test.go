@@ -226,3 +226,24 @@ func tinyTrainer(t *testing.T, vocab int) kernels.Trainer {
 	t.Cleanup(func() { trainer.Close() })
 	return trainer
 }
+
+// TestPieces: operators and line breaks are pieces of their own, fixed tokens
+// none.
+func TestPieces(t *testing.T) {
+	for text, want := range map[string][]string{
+		"if a-b <= c[i]+1 {\n\ti++":      {"if a", "-", "b", " <=", " c[i]", "+", "1 {", "\n", "\ti", "++"},
+		"if a <\n":                       {"if a", " <", "\n"},
+		"<function=finish>\n</function>": nil,
+		"5\na < b\n" + markup[0] + "view" + markup[4] + "a.go": {"5", "\n", "a", " <", " b", "\n", "view", "a.go"},
+		listOperators + "code.go":                              {"code.go"},
+	} {
+		var got []string
+		pieces(text, func(s string) bool {
+			got = append(got, s)
+			return true
+		})
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("pieces of %q (-want +got):\n%s", text, diff)
+		}
+	}
+}

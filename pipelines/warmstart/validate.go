@@ -21,7 +21,6 @@ func (c Config) Validate() error {
 		{"collection.habits.slip", c.Collection.Habits.Slip},
 		{"collection.habits.look_again", c.Collection.Habits.LookAgain},
 		{"collection.habits.fiddle", c.Collection.Habits.Fiddle},
-		{"collection.habits.wander", c.Collection.Habits.Wander},
 	} {
 		if !(p.value >= 0 && p.value <= 1) {
 			refuse("%s is %v: want a share between 0 and 1", p.key, p.value)
@@ -35,7 +34,7 @@ func (c Config) Validate() error {
 		{"collection.drills", int64(c.Collection.Drills), 0},
 		{"collection.snippets", int64(c.Collection.Snippets), 0},
 		{"collection.concurrency", int64(c.Collection.Concurrency), 1},
-		{"vocab_size", int64(c.VocabSize), int64(256 + len(control) + len(markup))}, // bytes and tokens of our own
+		{"vocab_size", int64(c.VocabSize), int64(256 + len(fixed))}, // bytes and these
 		{"reading", c.Reading, 0},
 		{"context", int64(c.Context), 2},
 		{"schedule.tokens", c.Schedule.Tokens, 1},

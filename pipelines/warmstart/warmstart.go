@@ -3,8 +3,8 @@
 // real sandboxes, trains a tokenizer on them, and takes supervised steps.
 //
 // The expert sees what the agent sees. It does not know the fault; it views the
-// file, tries changes that would undo a small slip, runs the visible tests,
-// undoes what did not help, and often gives up too early. So the policy learns
+// file, lists its operators, tries changes that would undo a small slip, runs the
+// visible tests, undoes what did not help, and often gives up too early. So the policy learns
 // the routine and the syntax of the tools here, and has the rest to learn from
 // rewards.
 package warmstart
@@ -15,6 +15,8 @@ import (
 	"io/fs"
 	"iter"
 	"math/rand/v2"
+	"regexp"
+	"slices"
 	"strings"
 
 	"millrace/kernels"
@@ -60,16 +62,16 @@ func Default() Config {
 	return Config{
 		Seed: 1,
 		Collection: Collection{
-			PerTask: 16, Drills: 3, Snippets: 1500, Concurrency: 8, Habits: DefaultHabits,
+			PerTask: 16, Drills: 2, Snippets: 2500, Concurrency: 8, Habits: DefaultHabits,
 			Kinds: []inject.Kind{inject.FlipOperators, inject.Boundary},
 		},
 		VocabSize: 1536,
 		Altered:   0.95,
-		Renamed:   0.5,
-		Reading:   3_000_000,
-		Context:   2048,
+		Renamed:   0.7,
+		Reading:   4_000_000,
+		Context:   3072,
 		Schedule:  DefaultSchedule,
-		// Scores up to 1.4^2 * sqrt(32) = 11: e^11 outweighs a context of 2048.
+		// Scores up to 1.4^2 * sqrt(32) = 11: e^11 outweighs a context of 3072.
 		AttentionGain: 1.4,
 		Model: kernels.Config{
 			HiddenSize:            128,
@@ -116,7 +118,7 @@ func Record(ctx context.Context, c Config, tasks []schemas.Task, packages fs.FS,
 		return Recording{}, err
 	}
 	drills := c.Collection
-	drills.PerTask, drills.Habits, drills.Kinds = c.Collection.Drills, DrillHabits, nil
+	drills.PerTask, drills.Habits = c.Collection.Drills, DrillHabits
 	agent.Limits.Context, agent.Limits.Turn, agent.Limits.Steps = 1<<20, 1<<20, 1<<10 // each ends when all is tried
 	if r.Drills, err = Collect(ctx, tasks, bytes, boxes, agent, drills, count); err != nil {
 		return Recording{}, err
@@ -132,7 +134,7 @@ func none(func(string) bool) {}
 // Teach trains tokenizer and policy on the recording and writes both to dir as a
 // Hugging Face checkpoint.
 func Teach(ctx context.Context, c Config, r Recording, dir string, report func(Progress)) error {
-	t, err := tokenizer.Train(texts(r.Demonstrations, c.Seed), c.VocabSize, append(append([]string{}, control...), markup...))
+	t, err := tokenizer.Train(texts(r, c.Seed), c.VocabSize, fixed)
 	if err != nil {
 		return err
 	}
@@ -175,18 +177,49 @@ func Teach(ctx context.Context, c Config, r Recording, dir string, report func(P
 }
 
 // texts are the demonstrations' messages as they are and once renamed, so that
-// the vocabulary covers the tools, the code and made-up names.
-func texts(demonstrations []Demonstration, seed uint64) iter.Seq[string] {
+// the vocabulary covers the tools, the code and the names, in pieces: operators,
+// line breaks and the fixed tokens stand alone. In "a-b" and at a line's end an
+// operator is then the same token as anywhere, and a policy can exchange it
+// without knowing what it stands beside.
+func texts(r Recording, seed uint64) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		rng := rand.New(rand.NewPCG(seed, 2))
-		for _, d := range demonstrations {
-			for _, version := range []Demonstration{d, d.Rename(rng)} {
+		dictionary := r.dictionary()
+		for _, d := range r.Demonstrations {
+			for _, version := range []Demonstration{d, d.Rename(rng, dictionary)} {
 				for _, m := range version.Messages {
-					if !yield(m.Content) {
+					if !pieces(m.Content, yield) {
 						return
 					}
 				}
 			}
 		}
 	}
+}
+
+// apart matches what no token goes across.
+var apart = func() *regexp.Regexp {
+	var quoted []string
+	for _, token := range fixed {
+		quoted = append(quoted, regexp.QuoteMeta(token))
+	}
+	return regexp.MustCompile(strings.Join(quoted, "|") + `|\n| ?[-+*/%<>=!&|^]+`)
+}()
+
+// pieces yields a text's parts that become tokens.
+func pieces(text string, yield func(string) bool) bool {
+	for text != "" {
+		at := apart.FindStringIndex(text)
+		if at == nil {
+			at = []int{len(text), len(text)}
+		}
+		if at[0] > 0 && !yield(text[:at[0]]) {
+			return false
+		}
+		if alone := text[at[0]:at[1]]; alone != "" && !slices.Contains(fixed, alone) && !yield(alone) {
+			return false
+		}
+		text = text[at[1]:]
+	}
+	return true
 }
