@@ -15,6 +15,7 @@ import (
 
 type commands struct {
 	Train     trainCommand     `cmd:"" help:"Train an agent: rollouts, rewards, advantages and updates, with an evaluation before and after."`
+	Topics    topicsCommand    `cmd:"" help:"Look at the topics of a run: what they hold, how they are kept, how far the stages have read."`
 	Report    reportCommand    `cmd:"" help:"Write the report and the data files of a run again."`
 	Tasks     tasksCommand     `cmd:"" help:"Make the default task set again, from the corpus."`
 	Warmstart warmstartCommand `cmd:"" help:"Make the shipped policy again, from nothing."`
@@ -58,6 +59,50 @@ type reportCommand struct {
 
 func (c reportCommand) Run(ctx context.Context) error {
 	return local.Report(ctx, local.TrainOptions{Dir: c.Dir, Out: os.Stdout})
+}
+
+type topicsCommand struct {
+	List     topicsList     `cmd:"" help:"List topics: partitions, replicas, records, and settings that differ from Kafka's defaults."`
+	Describe topicsDescribe `cmd:"" help:"Describe one topic: offsets, settings, and what consumer groups have committed."`
+	Lag      topicsLag      `cmd:"" help:"Show how far each stage of a run has read."`
+}
+
+type topicsFlags struct {
+	Kafka  string `help:"Brokers, stronger than the configuration's." placeholder:"HOST:PORT"`
+	Config string `help:"YAML file of train, for brokers and security." type:"path" placeholder:"FILE"`
+	Dir    string `help:"Run directory; one with an embedded broker must not be under way." type:"existingdir"`
+	Output string `help:"table or json." enum:"table,json" default:"table"`
+}
+
+func (f topicsFlags) options(run string) local.TopicsOptions {
+	return local.TopicsOptions{Brokers: f.Kafka, ConfigFile: f.Config, Dir: f.Dir, Run: run, JSON: f.Output == "json", Out: os.Stdout}
+}
+
+type topicsList struct {
+	topicsFlags
+	Name string `name:"run" help:"Name of a run; default: all topics." placeholder:"NAME"`
+}
+
+func (c topicsList) Run(ctx context.Context) error {
+	return local.ListTopics(ctx, c.options(c.Name))
+}
+
+type topicsDescribe struct {
+	topicsFlags
+	Topic string `arg:"" help:"Name of the topic."`
+}
+
+func (c topicsDescribe) Run(ctx context.Context) error {
+	return local.DescribeTopic(ctx, c.options(""), c.Topic)
+}
+
+type topicsLag struct {
+	topicsFlags
+	Name string `name:"run" help:"Name of the run; default: the one of --dir or --config." placeholder:"NAME"`
+}
+
+func (c topicsLag) Run(ctx context.Context) error {
+	return local.TopicsLag(ctx, c.options(c.Name))
 }
 
 type tasksCommand struct {

@@ -16,11 +16,11 @@ import (
 
 // Evaluation is what an evaluation needs from its surroundings.
 type Evaluation struct {
-	Start      stage.Start
-	Brokers    string
-	Partitions int
-	Worker     *rollout.Worker
-	Scorer     stage.Scorer
+	Start   stage.Start
+	Brokers string
+	Topics  stage.TopicSettings
+	Worker  *rollout.Worker
+	Scorer  stage.Scorer
 	// Groups and Scoring bound the orders and the scorings under way at once.
 	Groups, Scoring int
 }
@@ -30,8 +30,8 @@ type Evaluation struct {
 // named by name; an evaluation that was interrupted goes on where it was.
 // report is told how many rewards there are.
 func (e Evaluation) Run(ctx context.Context, name, run string, version int64, tasks []schemas.Task, samples int32, report func(done, of int)) ([]schemas.Reward, error) {
-	s := stage.Stream{Brokers: e.Brokers, Topics: stage.TopicsOf(name)}
-	if err := stage.Create(ctx, e.Brokers, e.Partitions, s.Topics.Tasks, s.Topics.Trajectories, s.Topics.Rewarded, s.Topics.DeadLetters); err != nil {
+	s := stage.Stream{Brokers: e.Brokers, Topics: stage.RolloutTopicsOf(name)}
+	if err := stage.Create(ctx, e.Brokers, e.Topics, s.Topics); err != nil {
 		return nil, err
 	}
 	var jobs stage.Jobs

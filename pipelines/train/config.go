@@ -3,6 +3,7 @@ package train
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -135,14 +136,6 @@ type EvaluationSet struct {
 	Samples int32 `yaml:"samples"`
 }
 
-// KafkaConfig says where the topics live.
-type KafkaConfig struct {
-	// Brokers is "host:port[,host:port...]"; empty starts the embedded broker,
-	// which keeps its data below the run directory.
-	Brokers    string `yaml:"brokers"`
-	Partitions int    `yaml:"partitions"`
-}
-
 // Default returns the main job.
 func Default() Config {
 	return Config{
@@ -188,6 +181,10 @@ func (c Config) RunName() string {
 	return fmt.Sprintf("seed-%d", c.Seed)
 }
 
+// topicPrefix leaves room for the rest of a topic's name: Kafka takes 249
+// characters.
+var topicPrefix = regexp.MustCompile(`^[A-Za-z0-9._-]{1,200}$`)
+
 // Validate reports everything that is wrong with the settings.
 func (c Config) Validate() error {
 	var errs []error
@@ -195,8 +192,8 @@ func (c Config) Validate() error {
 	if _, ok := recipes[c.Recipe]; !ok {
 		refuse("recipe is %q: want one of %s", c.Recipe, strings.Join(Recipes(), ", "))
 	}
-	if strings.ContainsAny(c.Name, "/ \t\n") {
-		refuse("name is %q: must not hold spaces or slashes, it prefixes topics", c.Name)
+	if !topicPrefix.MatchString(c.RunName()) {
+		refuse("name is %q: it prefixes topics, so it may hold letters, digits, '.', '_' and '-' alone, at most 200", c.Name)
 	}
 	for _, n := range []struct {
 		key   string
@@ -205,7 +202,7 @@ func (c Config) Validate() error {
 		{"groups_per_step", int64(c.Groups)}, {"group_size", int64(c.GroupSize)},
 		{"rollout.concurrency", int64(c.Rollout.Concurrency)}, {"rollout.attempts", int64(c.Rollout.Attempts)},
 		{"score.attempts", int64(c.Score.Attempts)}, {"learn.micro_tokens", int64(c.Learn.MicroTokens)},
-		{"learn.keep_checkpoints", int64(c.Learn.Keep)}, {"kafka.partitions", int64(c.Kafka.Partitions)},
+		{"learn.keep_checkpoints", int64(c.Learn.Keep)},
 	} {
 		if n.value < 1 {
 			refuse("%s is %d: must be at least 1", n.key, n.value)
@@ -231,6 +228,9 @@ func (c Config) Validate() error {
 		if s.Samples < 1 || s.Tasks < 0 {
 			refuse("evaluate.sets[%d]: samples %d must be at least 1, tasks %d not negative", i, s.Samples, s.Tasks)
 		}
+	}
+	if err := c.Kafka.Validate(); err != nil {
+		refuse("kafka.%w", err)
 	}
 	if err := c.Rollout.Limits.Validate(); err != nil {
 		refuse("rollout.%w", err)

@@ -61,7 +61,7 @@ func Run(ctx context.Context, c Config, env Environment) (_ Result, err error) {
 		return Result{}, err
 	}
 	r := &run{Config: c, Environment: env, stream: stage.Stream{Brokers: env.Brokers, Topics: stage.TopicsOf(c.RunName())}}
-	if err := stage.Create(ctx, env.Brokers, c.Kafka.Partitions, r.stream.Topics.All()...); err != nil {
+	if err := stage.Create(ctx, env.Brokers, c.Kafka.Topics(), r.stream.Topics); err != nil {
 		return Result{}, err
 	}
 	if r.parts, err = open(ctx, c, env, r.stream); err != nil {

@@ -31,11 +31,14 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// startBroker is a broker in memory, or the real one that MILLRACE_KAFKA names.
+// onKafka is the real broker that TestKafka gives its tests; empty otherwise.
+var onKafka string
+
+// startBroker is a broker in memory, or the real one.
 func startBroker(t testing.TB) string {
 	t.Helper()
-	if real := os.Getenv("MILLRACE_KAFKA"); real != "" {
-		return real
+	if onKafka != "" {
+		return onKafka
 	}
 	b, err := StartBroker(BrokerConfig{})
 	if err != nil {

@@ -2,6 +2,7 @@ package local
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 
 	"millrace/pipelines/export"
@@ -11,7 +12,6 @@ import (
 	"millrace/pipelines/stage"
 	"millrace/pipelines/train"
 	"millrace/runners/display"
-	"millrace/runners/embedded"
 	"millrace/schemas"
 	"millrace/transforms/kafkaio"
 )
@@ -78,16 +78,11 @@ func Report(ctx context.Context, o TrainOptions) error {
 		return err
 	}
 	defer lock.Unlock()
-	brokers := config.Kafka.Brokers
-	if brokers == "" {
-		broker, err := embedded.StartBroker(embedded.BrokerConfig{Dir: filepath.Join(o.Dir, "broker")})
-		if err != nil {
-			return err
-		}
-		defer broker.Close()
-		brokers = broker.Addr()
+	brokers, closeBroker, err := openBrokers(o.Dir, config.Kafka)
+	if err != nil {
+		return err
 	}
 	screen := display.Open(o.Out)
 	defer screen.Close()
-	return writeOutputs(ctx, o.Dir, config, brokers, screen)
+	return errors.Join(writeOutputs(ctx, o.Dir, config, brokers, screen), closeBroker())
 }

@@ -127,15 +127,11 @@ func runTrain(ctx context.Context, o TrainOptions, config train.Config, screen *
 	if err != nil {
 		return result, err
 	}
-	brokers := config.Kafka.Brokers
-	if brokers == "" {
-		broker, err := embedded.StartBroker(embedded.BrokerConfig{Dir: filepath.Join(o.Dir, "broker")})
-		if err != nil {
-			return result, err
-		}
-		defer broker.Close()
-		brokers = broker.Addr()
+	brokers, closeBroker, err := openBrokers(o.Dir, config.Kafka)
+	if err != nil {
+		return result, err
 	}
+	defer func() { err = errors.Join(err, closeBroker()) }()
 	if o.MetricsAddr != "" {
 		server, err := serveMetrics(o.MetricsAddr)
 		if err != nil {

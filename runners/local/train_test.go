@@ -110,6 +110,7 @@ func TestKilledRunEndsWithTheSameWeights(t *testing.T) {
 			t.Errorf("output %s: %v", file, err)
 		}
 	}
+	caughtUp(t, TopicsOptions{Dir: rough}, "small")
 	record, err := journal.Read(rough)
 	if err != nil || len(record.Steps) != 3 {
 		t.Errorf("journal has %d steps, %v", len(record.Steps), err)

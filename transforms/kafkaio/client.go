@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/segmentio/kafka-go"
@@ -31,6 +32,9 @@ type client struct {
 	transport *kafka.Transport
 	kafka     *kafka.Client
 	writer    *kafka.Writer
+	// met says that this cluster has answered once: from then on a connection
+	// that ends is an outage, before it is a wrong port or protocol.
+	met atomic.Bool
 }
 
 // clients are the process's clients by broker list. Beam never tears a DoFn
@@ -40,17 +44,22 @@ var clients = struct {
 	byBrokers map[string]*client
 }{byBrokers: make(map[string]*client)}
 
-// clientFor returns the process's client for "host:port[,host:port...]". It
-// connects only when used.
+// clientFor returns the process's client for "host:port[,host:port...]", the one
+// that [Connect] made or one that speaks in the clear. It connects only when used.
 func clientFor(brokers string) *client {
 	clients.Lock()
 	defer clients.Unlock()
-	if c := clients.byBrokers[brokers]; c != nil {
-		return c
+	c := clients.byBrokers[brokers]
+	if c == nil {
+		c = newClient(brokers, newTransport())
+		clients.byBrokers[brokers] = c
 	}
+	return c
+}
+
+func newClient(brokers string, transport *kafka.Transport) *client {
 	addr := kafka.TCP(strings.Split(brokers, ",")...)
-	transport := &kafka.Transport{MetadataTTL: metadataTTL, DialTimeout: attemptTimeout / 2, ClientID: "millrace"}
-	c := &client{
+	return &client{
 		brokers:   brokers,
 		transport: transport,
 		kafka:     &kafka.Client{Addr: addr, Transport: transport},
@@ -68,8 +77,25 @@ func clientFor(brokers string) *client {
 			ReadTimeout:  attemptTimeout,
 		},
 	}
-	clients.byBrokers[brokers] = c
-	return c
+}
+
+// retry is [retry] for requests to this cluster. What this cluster can never
+// grant, such as a wrong password, also ends kafka-go's own attempts in the
+// background: some brokers lock an account after a few.
+func (c *client) retry(ctx context.Context, budget time.Duration, what string, attempt func(context.Context) error) error {
+	return retry(ctx, budget, c.brokers, what, func(ctx context.Context) error {
+		err := attempt(ctx)
+		switch {
+		case err == nil:
+			c.met.Store(true)
+		case !c.met.Load() && hungUp(err):
+			err = &misunderstood{err, c.transport.TLS != nil, c.transport.SASL != nil}
+		}
+		if refused(err) {
+			c.transport.CloseIdleConnections()
+		}
+		return err
+	})
 }
 
 // CloseAll stops all jobs and closes all clients of this process; main calls it
@@ -110,7 +136,7 @@ func (c *client) produce(ctx context.Context, budget time.Duration, outputs []Ou
 	if len(outputs) > 0 {
 		what = fmt.Sprintf("writing %d records to %s", len(outputs), outputs[0].Topic)
 	}
-	return retry(ctx, budget, c.brokers, what, func(ctx context.Context) error {
+	return c.retry(ctx, budget, what, func(ctx context.Context) error {
 		err := c.writer.WriteMessages(ctx, messages...)
 		var each kafka.WriteErrors
 		if errors.As(err, &each) {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -18,34 +17,27 @@ import (
 )
 
 // TestContract runs what this package promises of a broker against the fake
-// one and, when MILLRACE_KAFKA=host:port names one, against a real one: a fake
-// is worth as much as the suite that the real thing passes too.
-func TestContract(t *testing.T) {
-	suite := []struct {
+// one; TestKafka runs it against real ones: a fake is worth as much as the suite
+// that the real thing passes too.
+func TestContract(t *testing.T) { contract(t, startFake(t).ListenAddrs()[0]) }
+
+// contract is the suite. options are how a client of another library reaches
+// these brokers.
+func contract(t *testing.T, brokers string, options ...kgo.Opt) {
+	for _, s := range []struct {
 		name string
 		test func(t *testing.T, brokers string)
 	}{
 		{"topics", testTopics},
+		{"topic settings", testTopicSettings},
 		{"round trip", testRoundTrip},
 		{"large records", testLargeRecords},
 		{"positions", testPositions},
-		{"control records", testControlRecords},
+		{"inspection", testInspection},
+		{"control records", func(t *testing.T, brokers string) { testControlRecords(t, brokers, options) }},
+	} {
+		t.Run(s.name, func(t *testing.T) { s.test(t, brokers) })
 	}
-	t.Run("kfake", func(t *testing.T) {
-		brokers := startFake(t).ListenAddrs()[0]
-		for _, s := range suite {
-			t.Run(s.name, func(t *testing.T) { s.test(t, brokers) })
-		}
-	})
-	t.Run("kafka", func(t *testing.T) {
-		brokers := os.Getenv("MILLRACE_KAFKA")
-		if brokers == "" {
-			t.Skip("MILLRACE_KAFKA names no real broker")
-		}
-		for _, s := range suite {
-			t.Run(s.name, func(t *testing.T) { s.test(t, brokers) })
-		}
-	})
 }
 
 func startFake(t testing.TB, options ...kfake.Opt) *kfake.Cluster {
@@ -62,12 +54,17 @@ func startFake(t testing.TB, options ...kfake.Opt) *kfake.Cluster {
 // newTopic makes a topic that no other test has.
 func newTopic(t testing.TB, brokers string, partitions int) string {
 	t.Helper()
-	clean := strings.NewReplacer("/", ".", " ", "_", "#", "_").Replace(t.Name())
-	topic := fmt.Sprintf("%s.%d", clean, time.Now().UnixNano())
+	topic := unique(t, "topic")
 	if err := EnsureTopics(t.Context(), brokers, TopicSpec{Name: topic, Partitions: partitions}); err != nil {
 		t.Fatal(err)
 	}
 	return topic
+}
+
+// unique makes a name that no other test has.
+func unique(t testing.TB, name string) string {
+	clean := strings.NewReplacer("/", ".", " ", "_", "#", "_").Replace(t.Name())
+	return fmt.Sprintf("%s.%s.%d", clean, name, time.Now().UnixNano())
 }
 
 // consumeAll reads what is there.
@@ -220,11 +217,11 @@ func testPositions(t *testing.T, brokers string) {
 
 // testControlRecords: a log whose tail is a control record, which kafka-go
 // hides, must not be read in a circle or for ever.
-func testControlRecords(t *testing.T, brokers string) {
+func testControlRecords(t *testing.T, brokers string, options []kgo.Opt) {
 	topic := newTopic(t, brokers, 1)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	producer, err := kgo.NewClient(kgo.SeedBrokers(brokers), kgo.TransactionalID(topic), kgo.DefaultProduceTopic(topic))
+	producer, err := kgo.NewClient(append(options, kgo.SeedBrokers(brokers), kgo.TransactionalID(topic), kgo.DefaultProduceTopic(topic))...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,10 @@
 //   - A position is the next offset to read, everywhere. The one exception is
 //     [Record].Source, which is the record's own offset and says so.
 //   - Every call to a broker has a deadline. A broker that vanishes is retried
-//     for [RetryFor] and then fails the job with one line that names it.
+//     for [RetryFor] and then fails the job with one line that names it. One that
+//     refuses user, certificate or protocol fails it at once.
+//   - A pipeline names brokers and holds no secret: [Connect] tells the process
+//     how they are reached.
 //
 // # What it does not do
 //
