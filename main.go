@@ -1,5 +1,5 @@
 // Millrace trains software-engineering agents by reinforcement learning as a
-// dataflow. This file is the command line and nothing else.
+// dataflow. This package is the command line and nothing else.
 package main
 
 import (
@@ -14,11 +14,14 @@ import (
 )
 
 type commands struct {
-	Train     trainCommand     `cmd:"" help:"Train an agent: rollouts, rewards, advantages and updates, with an evaluation before and after."`
-	Topics    topicsCommand    `cmd:"" help:"Look at the topics of a run: what they hold, how they are kept, how far the stages have read."`
-	Report    reportCommand    `cmd:"" help:"Write the report and the data files of a run again."`
-	Tasks     tasksCommand     `cmd:"" help:"Make the default task set again, from the corpus."`
-	Warmstart warmstartCommand `cmd:"" help:"Make the shipped policy again, from nothing."`
+	Train      trainCommand      `cmd:"" help:"Train an agent: rollouts, rewards, advantages and updates, with an evaluation before and after."`
+	Topics     topicsCommand     `cmd:"" help:"Look at the topics of a run: what they hold, how they are kept, how far the stages have read."`
+	Report     reportCommand     `cmd:"" help:"Write the report and the data files of a run again."`
+	Query      queryCommand      `cmd:"" help:"Ask the data of runs by SQL."`
+	Ledger     ledgerCommand     `cmd:"" help:"What made each step, what became of a trajectory, and whether all balances."`
+	Deadletter deadletterCommand `cmd:"" help:"List, show and re-drive records that could not be processed."`
+	Tasks      tasksCommand      `cmd:"" help:"Make the default task set again, from the corpus."`
+	Warmstart  warmstartCommand  `cmd:"" help:"Make the shipped policy again, from nothing."`
 }
 
 type trainCommand struct {

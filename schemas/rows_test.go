@@ -65,7 +65,7 @@ func exampleUpdate() Update {
 		Run: "demo", Step: 4, SampleIDs: []string{"a", "b", "c"}, DroppedIDs: []string{"d"}, GroupIDs: []string{"g", "h"},
 		Positions:  []Position{{Topic: "demo.samples", Partition: 0, Offset: 12}, {Topic: "demo.samples", Partition: 1, Offset: 9}},
 		ConfigHash: "c0ffee", WeightsDigest: "5eed", Metrics: []Metric{{Name: "actor/pg_loss", Value: -0.125}},
-		Started: 10, Finished: 20,
+		Started: 10, Finished: 20, CodeVersion: "0e2821f+modified",
 	}
 }
 
@@ -83,6 +83,10 @@ func exampleUpdates() []Update          { return []Update{exampleUpdate(), {Step
 func exampleDeadLetters() []DeadLetter  { return []DeadLetter{exampleDeadLetter()} }
 func examplePolicyVersions() []PolicyVersion {
 	return []PolicyVersion{{Run: "demo", Version: 4, Checkpoint: "step-000004", Time: 40}}
+}
+
+func exampleMeasurements() []Measurement {
+	return []Measurement{{Run: "demo", Step: 4, Name: "actor/lr", Value: 1e-4, Time: 50}, {Name: "val/heldout/pass@1"}}
 }
 
 func exampleRewards() []Reward {

@@ -1,6 +1,9 @@
 package schemas
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Position is the next offset to read from one partition of a topic.
 type Position struct {
@@ -40,10 +43,14 @@ type Update struct {
 	Metrics       []Metric
 	// Started and Finished are Unix times in microseconds.
 	Started, Finished int64
+	// CodeVersion names the code that took the step: the commit it was built from,
+	// with "+modified" behind it where the working tree had changes. Empty where
+	// the build did not know, and in version 1.
+	CodeVersion string
 }
 
 // Updates is the codec of Update.
-var Updates = newCodec("update", updateColumns)
+var Updates = newCodec("update", updateColumns, updateColumnsV2)
 
 var positionColumns = []column[Position]{
 	text("topic", func(p *Position) *string { return &p.Topic }),
@@ -70,11 +77,18 @@ var updateColumns = []column[Update]{
 	i64("finished_us", func(u *Update) *int64 { return &u.Finished }),
 }
 
-// Validate checks the contract: a step from 1, ids that rise without a repetition, positions with a topic and numbers of at least 0, and metrics
-// with a name. A metric may be NaN or infinite: it tells what was seen.
+// Version 2 knows the code.
+var updateColumnsV2 = append(slices.Clip(updateColumns),
+	text("code_version", func(u *Update) *string { return &u.CodeVersion }),
+)
+
+// Validate checks the contract: a step from 1, ids that rise without a
+// repetition, positions with a topic and numbers of at least 0, and metrics with
+// a name. A metric may be NaN or infinite: it tells what was seen.
 func (u Update) Validate() error {
 	c := &contract{schema: "update", id: fmt.Sprintf("%s step %d", u.Run, u.Step)}
 	c.utf8("Run", u.Run)
+	c.utf8("CodeVersion", u.CodeVersion)
 	if u.Step < 1 {
 		c.fail(Invalid, "Step", "is %d, less than 1", u.Step)
 	}

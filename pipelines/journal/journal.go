@@ -71,14 +71,14 @@ func (j *Journal) Evaluation(e Evaluation) error {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if err := errors.Join(j.evaluations.append(e.line()), j.board.scalars(e.Step, e.Time, e.scalars())); err != nil {
+	if err := errors.Join(j.evaluations.append(e.line()), j.board.scalars(e.Step, e.Time, e.Scalars())); err != nil {
 		return fmt.Errorf("recording the evaluation of %s at step %d: %w", e.Set, e.Step, err)
 	}
 	return nil
 }
 
-// scalars are what a dashboard shows of an evaluation.
-func (e Evaluation) scalars() map[string]float64 {
+// Scalars are what a dashboard shows of an evaluation, by metric name.
+func (e Evaluation) Scalars() map[string]float64 {
 	name := "val/" + e.Set + "/"
 	return map[string]float64{
 		name + "pass@1":               e.Pass1.Mean,

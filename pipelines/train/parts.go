@@ -157,7 +157,7 @@ func (p *parts) openPolicy(ctx context.Context, c Config, env Environment, polic
 		parts.Reference = reference
 	}
 	p.learner, err = learn.Open(learn.Config{
-		Run: c.RunName(), ConfigHash: hash, Dir: filepath.Join(env.Dir, "checkpoints"),
+		Run: c.RunName(), ConfigHash: hash, CodeVersion: codeVersion(), Dir: filepath.Join(env.Dir, "checkpoints"),
 		Keep:          learn.Keep{Last: c.Learn.Keep, Every: c.Learn.Every},
 		Extra:         learn.Extra{Tokenizer: filepath.Join(policyDir, "tokenizer.json"), Stop: chat.Stop(), Pad: chat.EndOfText()},
 		GroupsPerStep: c.Groups, MaxStaleness: c.MaxStaleness, Recipe: recipe,

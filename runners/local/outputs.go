@@ -2,7 +2,6 @@ package local
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 
 	"millrace/pipelines/export"
@@ -20,9 +19,13 @@ import (
 // data files.
 func writeOutputs(ctx context.Context, dir string, c train.Config, brokers string, screen *display.Display) error {
 	topics := stage.TopicsOf(c.RunName())
-	tables, err := export.Parquet(ctx, brokers, export.Topics{
+	recorded, err := journal.Read(dir)
+	if err != nil {
+		return err
+	}
+	tables, err := export.Run(ctx, brokers, c.RunName(), export.Topics{
 		Rewarded: topics.Rewarded, Samples: topics.Samples, Ledger: topics.Ledger, DeadLetters: topics.DeadLetters,
-	}, filepath.Join(dir, "data"))
+	}, recorded, filepath.Join(dir, "data"))
 	if err != nil {
 		return err
 	}
@@ -30,10 +33,6 @@ func writeOutputs(ctx context.Context, dir string, c train.Config, brokers strin
 		screen.Note(t.String())
 	}
 	selection, err := trajectories(ctx, brokers, topics.Rewarded)
-	if err != nil {
-		return err
-	}
-	recorded, err := journal.Read(dir)
 	if err != nil {
 		return err
 	}
@@ -68,21 +67,9 @@ func trajectories(ctx context.Context, brokers, topic string) ([]schemas.Reward,
 // Report runs "millrace report": the outputs of a run that is not under way, made
 // again.
 func Report(ctx context.Context, o TrainOptions) error {
-	o.Resume = true
-	config, err := resolve(o)
-	if err != nil {
-		return err
-	}
-	lock, err := claim(o)
-	if err != nil {
-		return err
-	}
-	defer lock.Unlock()
-	brokers, closeBroker, err := openBrokers(o.Dir, config.Kafka)
-	if err != nil {
-		return err
-	}
-	screen := display.Open(o.Out)
-	defer screen.Close()
-	return errors.Join(writeOutputs(ctx, o.Dir, config, brokers, screen), closeBroker())
+	return stopped(ctx, o.Dir, func(config train.Config, brokers string) error {
+		screen := display.Open(o.Out)
+		defer screen.Close()
+		return writeOutputs(ctx, o.Dir, config, brokers, screen)
+	})
 }

@@ -129,7 +129,10 @@ func (c *client) produce(ctx context.Context, budget time.Duration, outputs []Ou
 	for i, o := range outputs {
 		messages[i] = kafka.Message{Topic: o.Topic, Key: o.Key, Value: o.Value}
 		if o.ID != "" {
-			messages[i].Headers = []kafka.Header{{Key: "id", Value: []byte(o.ID)}}
+			messages[i].Headers = []kafka.Header{{Key: IDHeader, Value: []byte(o.ID)}}
+		}
+		for _, h := range o.Headers {
+			messages[i].Headers = append(messages[i].Headers, kafka.Header{Key: h.Key, Value: h.Value})
 		}
 	}
 	what := fmt.Sprintf("writing %d records", len(outputs))

@@ -30,6 +30,9 @@ type Record struct {
 	Source schemas.Position
 }
 
+// IDHeader is the name of the header that holds a record's id.
+const IDHeader = "id"
+
 // Header is one header of a record.
 type Header struct {
 	Key   string
@@ -38,12 +41,14 @@ type Header struct {
 
 // Output is one record to write. Key decides the partition (murmur2, as Java's
 // default partitioner); a nil key goes anywhere. ID is written as the header
-// "id" for consumers that drop duplicates; empty writes no header. Key and
-// Value must not be changed after they were handed over.
+// "id" for consumers that drop duplicates; empty writes no header. Headers are
+// written behind it. Key and Value must not be changed after they were handed
+// over.
 type Output struct {
 	Topic      string
 	Key, Value []byte
 	ID         string
+	Headers    []Header
 }
 
 // Result is what a stage made of some source records. Empty Outputs is a

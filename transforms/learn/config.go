@@ -13,6 +13,8 @@ type Config struct {
 	Run string
 	// ConfigHash identifies the whole resolved configuration in the ledger.
 	ConfigHash string
+	// CodeVersion names the code in the ledger; empty where nothing is known.
+	CodeVersion string
 	// Dir is the directory of the checkpoints.
 	Dir   string
 	Keep  Keep

@@ -20,7 +20,7 @@ func (l *Learner) update(ctx context.Context, batch Batch) (schemas.Update, erro
 	trainedAt := l.parts.Now()
 	u := schemas.Update{
 		Run: l.config.Run, Step: step, GroupIDs: batch.GroupIDs, Positions: l.offsets.positions(),
-		ConfigHash: l.config.ConfigHash, Started: started.UnixMicro(),
+		ConfigHash: l.config.ConfigHash, CodeVersion: l.config.CodeVersion, Started: started.UnixMicro(),
 	}
 	for i := range batch.Samples {
 		u.SampleIDs = append(u.SampleIDs, batch.Samples[i].ID)

@@ -1,7 +1,6 @@
-package export
+package dataset
 
 import (
-	"crypto/sha256"
 	"errors"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -11,33 +10,31 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// A row group is written when it has groupRows rows or its frames had
-// groupBytes: large enough to compress and scan well, small enough to hold in
-// memory a few times over.
+// groupRows is the number of rows of a row group, groupBytes the size of the
+// frames of all rows that wait to be written: large enough to compress and scan
+// well, small enough to hold in memory a few times over.
 const (
 	groupRows  = 2048
 	groupBytes = 8 << 20
 )
 
-// row and codec are what is needed of a schemas.Codec.
-type row interface{ Validate() error }
-
-type codec[T any] interface {
-	Decode(frame []byte) ([]T, error)
+// Codec is what is needed of a schemas.Codec.
+type Codec[T any] interface {
 	Record(rows ...T) arrow.Record
+	Rows(arrow.Record) ([]T, error)
 	Schema() *arrow.Schema
 }
 
-// parquetFile is a Parquet file that appears under its name when it is whole.
-type parquetFile[T any] struct {
-	codec   codec[T]
+// part is a Parquet file that appears under its name when it is whole.
+type part[T any] struct {
+	codec   Codec[T]
 	pending *renameio.PendingFile
 	writer  *pqarrow.FileWriter
 	group   []T // the rows of the row group under way
 	bytes   int // the size of their frames
 }
 
-func create[T any](path string, c codec[T]) (*parquetFile[T], error) {
+func create[T any](path string, c Codec[T]) (*part[T], error) {
 	pending, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o644))
 	if err != nil {
 		return nil, err
@@ -48,11 +45,11 @@ func create[T any](path string, c codec[T]) (*parquetFile[T], error) {
 	stored := pqarrow.NewArrowWriterProperties(pqarrow.WithStoreSchema())
 	// The Parquet writer closes what it writes to; the pending file has to stay open
 	// until it is renamed.
-	writer, err := pqarrow.NewFileWriter(c.Schema(), writeOnly{pending}, properties, stored)
+	writer, err := pqarrow.NewFileWriter(withoutRun(c.Schema()), writeOnly{pending}, properties, stored)
 	if err != nil {
 		return nil, errors.Join(err, pending.Cleanup())
 	}
-	return &parquetFile[T]{codec: c, pending: pending, writer: writer}, nil
+	return &part[T]{codec: c, pending: pending, writer: writer}, nil
 }
 
 type writeOnly struct{ file *renameio.PendingFile }
@@ -60,21 +57,21 @@ type writeOnly struct{ file *renameio.PendingFile }
 func (w writeOnly) Write(p []byte) (int, error) { return w.file.Write(p) }
 
 // add adds a row whose frame took the given number of bytes.
-func (f *parquetFile[T]) add(r T, bytes int) error {
+func (f *part[T]) add(r T, bytes int) error {
 	f.group = append(f.group, r)
 	f.bytes += bytes
-	if len(f.group) < groupRows && f.bytes < groupBytes {
+	if len(f.group) < groupRows {
 		return nil
 	}
 	return f.flush()
 }
 
 // flush writes the row group under way.
-func (f *parquetFile[T]) flush() error {
+func (f *part[T]) flush() error {
 	if len(f.group) == 0 {
 		return nil
 	}
-	record := f.codec.Record(f.group...)
+	record := dropRun(f.codec.Record(f.group...))
 	defer record.Release()
 	clear(f.group)
 	f.group, f.bytes = f.group[:0], 0
@@ -82,7 +79,7 @@ func (f *parquetFile[T]) flush() error {
 }
 
 // commit finishes the file and gives it its name.
-func (f *parquetFile[T]) commit() error {
+func (f *part[T]) commit() error {
 	if err := errors.Join(f.flush(), f.writer.Close()); err != nil {
 		return err
 	}
@@ -90,13 +87,4 @@ func (f *parquetFile[T]) commit() error {
 }
 
 // abandon removes what was written, unless it was committed.
-func (f *parquetFile[T]) abandon() { f.pending.Cleanup() }
-
-// digest stands for an id among those seen: two ids with one digest are less
-// likely than a broken disk.
-type digest [16]byte
-
-func digestOf(id string) digest {
-	sum := sha256.Sum256([]byte(id))
-	return digest(sum[:16])
-}
+func (f *part[T]) abandon() { f.pending.Cleanup() }

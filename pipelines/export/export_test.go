@@ -4,20 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
+	"time"
 
-	"github.com/apache/arrow/go/v15/arrow"
-	"github.com/apache/arrow/go/v15/arrow/memory"
-	"github.com/apache/arrow/go/v15/parquet/file"
-	"github.com/apache/arrow/go/v15/parquet/pqarrow"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/twmb/franz-go/pkg/kfake"
 
+	"millrace/pipelines/dataset"
+	"millrace/pipelines/journal"
 	"millrace/schemas"
 	"millrace/transforms/kafkaio"
 )
@@ -93,31 +90,25 @@ func raw(t *testing.T, brokers, topic string, values ...[]byte) {
 	}
 }
 
-// readBack returns the rows of a Parquet file and the number of its row groups.
-func readBack[T interface{ Validate() error }](t *testing.T, path string, c *schemas.Codec[T]) (rows []T, groups int) {
+// readBack returns the rows of a table by day.
+func readBack[T any](t *testing.T, dir, table string, c dataset.Codec[T]) map[string][]T {
 	t.Helper()
-	f, err := file.OpenParquetFile(path, false)
+	files, err := dataset.Find(dir, table)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	reader, err := pqarrow.NewFileReader(f, pqarrow.ArrowReadProperties{BatchSize: 1024}, memory.DefaultAllocator)
-	if err != nil {
-		t.Fatal(err)
-	}
-	records, err := reader.GetRecordReader(context.Background(), nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer records.Release()
-	for records.Next() {
-		got, err := c.Rows(records.Record())
-		if err != nil {
-			t.Fatal(err)
+	days := map[string][]T{}
+	for _, f := range files {
+		days[f.Day] = nil
+		err := dataset.Read(t.Context(), f, c, func(row T) error {
+			days[f.Day] = append(days[f.Day], row)
+			return nil
+		})
+		if err != nil || f.Run != "r" {
+			t.Fatalf("%s of run %q: %v", f.Path, f.Run, err)
 		}
-		rows = append(rows, got...)
 	}
-	return rows, f.NumRowGroups()
+	return days
 }
 
 func same(t *testing.T, got, want any) {
@@ -127,16 +118,32 @@ func same(t *testing.T, got, want any) {
 	}
 }
 
-func TestEveryTopicBecomesItsFile(t *testing.T) {
+// day is the times of examples: 2026-11-20T23:59:59.999999Z and the instant
+// behind it.
+const (
+	lastOfDay   = 1795219199999999
+	firstOfNext = lastOfDay + 1
+)
+
+func TestEveryTopicBecomesItsTable(t *testing.T) {
 	brokers, dir := broker(t), filepath.Join(t.ArtifactDir(), "data")
+	early, late := exampleReward(1), exampleReward(2)
+	early.Trajectory.Finished, late.Trajectory.Finished = lastOfDay, firstOfNext
 	tombstone := schemas.Reward{Failure: "no namespace", Trajectory: schemas.Trajectory{ID: "t#0.2", GroupID: "t",
-		Task: schemas.Task{ID: "t"}, Termination: schemas.Failed, Failure: "no namespace"}}
-	produce(t, brokers, topics.Rewarded, schemas.Rewards, exampleReward(1), exampleReward(2))
+		Task: schemas.Task{ID: "t"}, Termination: schemas.Failed, Failure: "no namespace", Finished: lastOfDay}}
+	first, second := exampleUpdate(1), exampleUpdate(2)
+	first.Finished, second.Finished = lastOfDay, lastOfDay
+	letter := exampleLetter(1)
+	letter.Time = firstOfNext
+	produce(t, brokers, topics.Rewarded, schemas.Rewards, early, late)
 	produce(t, brokers, topics.Rewarded, schemas.Rewards, tombstone)
 	produce(t, brokers, topics.Samples, schemas.Samples, exampleSample(1))
-	produce(t, brokers, topics.Ledger, schemas.Updates, exampleUpdate(1), exampleUpdate(2))
-	produce(t, brokers, topics.DeadLetters, schemas.DeadLetters, exampleLetter(1))
-	tables, err := Parquet(t.Context(), brokers, topics, dir)
+	produce(t, brokers, topics.Ledger, schemas.Updates, first, second)
+	produce(t, brokers, topics.DeadLetters, schemas.DeadLetters, letter)
+	recorded := journal.Record{
+		Steps: []journal.Step{{Number: 1, Time: time.UnixMicro(lastOfDay), Metrics: map[string]float64{"actor/lr": 1e-4, "a": 2}}},
+	}
+	tables, err := Run(t.Context(), brokers, "r", topics, recorded, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,15 +151,33 @@ func TestEveryTopicBecomesItsFile(t *testing.T) {
 	for _, table := range tables {
 		lines = append(lines, strings.TrimPrefix(table.String(), dir+"/"))
 	}
-	same(t, lines, []string{"trajectories.parquet: 3 rows", "samples.parquet: 1 rows", "updates.parquet: 2 rows", "dead_letters.parquet: 1 rows"})
-	rewards, _ := readBack(t, filepath.Join(dir, "trajectories.parquet"), schemas.Rewards)
-	same(t, rewards, []schemas.Reward{exampleReward(1), exampleReward(2), tombstone})
-	samples, _ := readBack(t, filepath.Join(dir, "samples.parquet"), schemas.Samples)
-	same(t, samples, []schemas.Sample{exampleSample(1)})
-	updates, _ := readBack(t, filepath.Join(dir, "updates.parquet"), schemas.Updates)
-	same(t, updates, []schemas.Update{exampleUpdate(1), exampleUpdate(2)})
-	letters, _ := readBack(t, filepath.Join(dir, "dead_letters.parquet"), schemas.DeadLetters)
-	same(t, letters, []schemas.DeadLetter{exampleLetter(1)})
+	same(t, lines, []string{"trajectories: 3 rows", "samples: 1 rows", "ledger: 2 rows", "dead_letters: 1 rows", "metrics: 2 rows"})
+	const day, next = "2026-11-20", "2026-11-21"
+	same(t, readBack(t, dir, Trajectories, schemas.Rewards), map[string][]schemas.Reward{day: {early, tombstone}, next: {late}})
+	same(t, readBack(t, dir, Ledger, schemas.Updates), map[string][]schemas.Update{day: {first, second}})
+	same(t, readBack(t, dir, DeadLetters, schemas.DeadLetters), map[string][]schemas.DeadLetter{next: {letter}})
+	same(t, readBack(t, dir, Metrics, schemas.Measurements), map[string][]schemas.Measurement{day: {
+		{Run: "r", Step: 1, Name: "a", Value: 2, Time: lastOfDay}, {Run: "r", Step: 1, Name: "actor/lr", Value: 1e-4, Time: lastOfDay},
+	}})
+}
+
+// TestRecordWithoutATime: its day is that on which the broker was given it.
+func TestRecordWithoutATime(t *testing.T) {
+	brokers, dir := broker(t), t.TempDir()
+	produce(t, brokers, topics.Samples, schemas.Samples, exampleSample(1))
+	var written int64
+	err := kafkaio.Scan(t.Context(), brokers, topics.Samples, &kafkaio.Latest, func(r kafkaio.Record) error {
+		written = r.Time
+		return nil
+	})
+	if err != nil || written == 0 {
+		t.Fatalf("the record was written at %d: %v", written, err)
+	}
+	if _, err := Run(t.Context(), brokers, "r", Topics{Samples: topics.Samples}, journal.Record{}, dir); err != nil {
+		t.Fatal(err)
+	}
+	want := time.UnixMilli(written).UTC().Format("2006-01-02")
+	same(t, readBack(t, dir, Samples, schemas.Samples), map[string][]schemas.Sample{want: {exampleSample(1)}})
 }
 
 // TestNothingVanishes: rows, duplicates and what could not be decoded add up to
@@ -163,7 +188,7 @@ func TestNothingVanishes(t *testing.T) {
 	raw(t, brokers, topics.Ledger, []byte("no frame"), nil)
 	produce(t, brokers, topics.Ledger, schemas.Updates, exampleUpdate(1), exampleUpdate(2)) // written again after a crash
 	produce(t, brokers, topics.Ledger, schemas.DeadLetters, exampleLetter(1))               // another schema
-	tables, err := Parquet(t.Context(), brokers, Topics{Ledger: topics.Ledger}, dir)
+	tables, err := Run(t.Context(), brokers, "r", Topics{Ledger: topics.Ledger}, journal.Record{}, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,91 +201,23 @@ func TestNothingVanishes(t *testing.T) {
 			t.Errorf("%q does not say %q", got, part)
 		}
 	}
-	rows, _ := readBack(t, got.File, schemas.Updates)
-	same(t, rows, []schemas.Update{exampleUpdate(1), exampleUpdate(2)})
+	same(t, readBack(t, dir, Ledger, schemas.Updates), map[string][]schemas.Update{"1970-01-01": {exampleUpdate(1), exampleUpdate(2)}})
 }
 
-func TestEmptyTopicBecomesAFileWithoutRows(t *testing.T) {
+// TestFailedExportLeavesTheOldFiles: a data set is replaced when the new one is
+// whole.
+func TestFailedExportLeavesTheOldFiles(t *testing.T) {
 	brokers, dir := broker(t), t.TempDir()
-	tables, err := Parquet(t.Context(), brokers, Topics{Samples: topics.Samples}, dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if rows, _ := readBack(t, tables[0].File, schemas.Samples); len(rows) != 0 {
-		t.Errorf("%d rows", len(rows))
-	}
-}
-
-func TestFailedExportLeavesTheOldFile(t *testing.T) {
-	brokers, dir := broker(t), t.TempDir()
-	path := filepath.Join(dir, "updates.parquet")
-	if err := os.WriteFile(path, []byte("old"), 0o644); err != nil {
-		t.Fatal(err)
-	}
 	produce(t, brokers, topics.Ledger, schemas.Updates, exampleUpdate(1))
+	if _, err := Run(t.Context(), brokers, "r", Topics{Ledger: topics.Ledger}, journal.Record{}, dir); err != nil {
+		t.Fatal(err)
+	}
+	produce(t, brokers, topics.Ledger, schemas.Updates, exampleUpdate(2))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := Parquet(ctx, brokers, Topics{Ledger: topics.Ledger}, dir)
-	if err == nil || !strings.Contains(err.Error(), "exporting topic r.ledger to "+path) {
+	_, err := Run(ctx, brokers, "r", Topics{Ledger: topics.Ledger}, journal.Record{}, dir)
+	if err == nil || !strings.Contains(err.Error(), "exporting run r to "+dir) {
 		t.Errorf("error is %v", err)
 	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	old, err := os.ReadFile(path)
-	if err != nil || string(old) != "old" || len(entries) != 1 {
-		t.Errorf("%s is %q (%v) among %d files", path, old, err, len(entries))
-	}
-}
-
-// TestRowGroupsAreBounded: rows are written when a group is full by number or by
-// size, and the groups' rows are all rows in order.
-func TestRowGroupsAreBounded(t *testing.T) {
-	for _, c := range []struct {
-		name         string
-		rows, bytes  int
-		groups, held int
-	}{
-		{"by number", 2*groupRows + 1, 1, 3, groupRows},
-		{"by size", 5, groupBytes / 2, 3, 2},
-	} {
-		path := filepath.Join(t.TempDir(), "u.parquet")
-		f, err := create(path, &held{Codec: schemas.Updates})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var want []int64
-		for n := 1; n <= c.rows; n++ {
-			want = append(want, int64(n))
-			if err := f.add(schemas.Update{Step: int64(n)}, c.bytes); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := f.commit(); err != nil {
-			t.Fatal(err)
-		}
-		if most := f.codec.(*held).most; most != c.held {
-			t.Errorf("%s: a group had %d rows, want %d", c.name, most, c.held)
-		}
-		rows, groups := readBack(t, path, schemas.Updates)
-		var got []int64
-		for _, r := range rows {
-			got = append(got, r.Step)
-		}
-		if groups != c.groups || !slices.Equal(got, want) {
-			t.Errorf("%s: %d groups of %d rows, want %d of %d in order", c.name, groups, len(got), c.groups, len(want))
-		}
-	}
-}
-
-// held counts the rows handed over at once.
-type held struct {
-	*schemas.Codec[schemas.Update]
-	most int
-}
-
-func (h *held) Record(rows ...schemas.Update) arrow.Record {
-	h.most = max(h.most, len(rows))
-	return h.Codec.Record(rows...)
+	same(t, readBack(t, dir, Ledger, schemas.Updates), map[string][]schemas.Update{"1970-01-01": {exampleUpdate(1)}})
 }

@@ -1,0 +1,70 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/apache/arrow/go/v15/arrow/memory"
+	"github.com/apache/arrow/go/v15/parquet/file"
+	"github.com/apache/arrow/go/v15/parquet/pqarrow"
+)
+
+// readRows is the number of rows held at once: trajectories of a hundred thousand
+// tokens take a few MiB each.
+const readRows = 64
+
+// Read visits the rows of a file in order, whichever version of the record wrote
+// them; what that version did not know is zero. It holds a row group as the file
+// has it, and readRows rows. An error names the file; that of visit ends the
+// reading.
+func Read[T any](ctx context.Context, f File, codec Codec[T], visit func(T) error) (err error) {
+	defer func() {
+		// The file may be anybody's, and Arrow's reader trusts what it finds.
+		if p := recover(); p != nil {
+			err = fmt.Errorf("reading %s: not a sound Parquet file: %v", f.Path, p)
+		}
+	}()
+	if err := read(ctx, f, codec, visit); err != nil {
+		return fmt.Errorf("reading %s: %w", f.Path, err)
+	}
+	return nil
+}
+
+func read[T any](ctx context.Context, f File, codec Codec[T], visit func(T) error) error {
+	parquetFile, err := file.OpenParquetFile(f.Path, false)
+	if err != nil {
+		return err
+	}
+	defer parquetFile.Close()
+	reader, err := pqarrow.NewFileReader(parquetFile, pqarrow.ArrowReadProperties{BatchSize: readRows}, memory.DefaultAllocator)
+	if err != nil {
+		return err
+	}
+	if parquetFile.NumRows() == 0 {
+		return nil
+	}
+	records, err := reader.GetRecordReader(ctx, nil, nil)
+	if err != nil {
+		return err
+	}
+	defer records.Release()
+	for records.Next() {
+		record := putRun(records.Record(), codec.Schema(), f.Run)
+		rows, err := codec.Rows(record)
+		record.Release()
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			if err := visit(row); err != nil {
+				return err
+			}
+		}
+	}
+	if err := records.Err(); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	return ctx.Err()
+}
