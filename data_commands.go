@@ -7,11 +7,21 @@ import (
 	"millrace/runners/local"
 )
 
+// runArgument is the run that a command is about.
+type runArgument struct {
+	Dir string `arg:"" help:"Run directory." type:"existingdir"`
+}
+
+// answerFlags say how an answer is written.
+type answerFlags struct {
+	Output string `help:"Form of the answer: table, csv or json." enum:"table,csv,json" default:"table"`
+}
+
 type queryCommand struct {
-	SQL    string   `arg:"" optional:"" name:"sql" help:"SELECT over the tables that --schema lists."`
-	Dir    []string `help:"Run directory, or a directory of run directories; may be repeated." default:"runs" type:"path" sep:"none"`
-	Output string   `help:"Form of the answer: table, csv or json." enum:"table,csv,json" default:"table"`
-	Schema bool     `help:"List tables and columns and stop."`
+	SQL string   `arg:"" optional:"" name:"sql" help:"SELECT over the tables that --schema lists."`
+	Dir []string `help:"Run directory, or a directory of run directories; may be repeated." default:"runs" type:"path" sep:"none"`
+	answerFlags
+	Schema bool `help:"List tables and columns and stop."`
 }
 
 func (c queryCommand) Run(ctx context.Context) error {
@@ -28,9 +38,9 @@ type ledgerCommand struct {
 }
 
 type ledgerShowCommand struct {
-	Dir    string `arg:"" help:"Run directory." type:"existingdir"`
-	Step   int64  `help:"The step whose trajectories to list." placeholder:"N"`
-	Output string `help:"Form of the answer: table, csv or json." enum:"table,csv,json" default:"table"`
+	runArgument
+	Step int64 `help:"The step whose trajectories to list." placeholder:"N"`
+	answerFlags
 }
 
 func (c ledgerShowCommand) Run(ctx context.Context) error {
@@ -41,9 +51,9 @@ func (c ledgerShowCommand) Run(ctx context.Context) error {
 }
 
 type ledgerTraceCommand struct {
-	Dir        string `arg:"" help:"Run directory." type:"existingdir"`
+	runArgument
 	Trajectory string `arg:"" help:"Id of the trajectory."`
-	Output     string `help:"Form of the answer: table, csv or json." enum:"table,csv,json" default:"table"`
+	answerFlags
 }
 
 func (c ledgerTraceCommand) Run(ctx context.Context) error {
@@ -51,8 +61,8 @@ func (c ledgerTraceCommand) Run(ctx context.Context) error {
 }
 
 type ledgerAuditCommand struct {
-	Dir    string `arg:"" help:"Run directory." type:"existingdir"`
-	Output string `help:"Form of the answer: table, csv or json." enum:"table,csv,json" default:"table"`
+	runArgument
+	answerFlags
 }
 
 func (c ledgerAuditCommand) Run(ctx context.Context) error {
@@ -66,8 +76,8 @@ type deadletterCommand struct {
 }
 
 type deadletterListCommand struct {
-	Dir    string `arg:"" help:"Run directory." type:"existingdir"`
-	Output string `help:"Form of the answer: table, csv or json." enum:"table,csv,json" default:"table"`
+	runArgument
+	answerFlags
 }
 
 func (c deadletterListCommand) Run(ctx context.Context) error {
@@ -75,8 +85,8 @@ func (c deadletterListCommand) Run(ctx context.Context) error {
 }
 
 type deadletterShowCommand struct {
-	Dir string `arg:"" help:"Run directory." type:"existingdir"`
-	ID  string `arg:"" help:"Id of the dead letter."`
+	runArgument
+	ID string `arg:"" help:"Id of the dead letter."`
 }
 
 func (c deadletterShowCommand) Run(ctx context.Context) error {
@@ -84,7 +94,7 @@ func (c deadletterShowCommand) Run(ctx context.Context) error {
 }
 
 type deadletterRedriveCommand struct {
-	Dir   string   `arg:"" help:"Run directory." type:"existingdir"`
+	runArgument
 	IDs   []string `arg:"" optional:"" name:"id" help:"Ids of dead letters."`
 	All   bool     `help:"Every dead letter that was not re-driven before."`
 	Again bool     `help:"Also those that were re-driven before."`

@@ -56,9 +56,7 @@ func (c trainCommand) Run(ctx context.Context) error {
 	})
 }
 
-type reportCommand struct {
-	Dir string `arg:"" help:"Run directory." type:"existingdir"`
-}
+type reportCommand struct{ runArgument }
 
 func (c reportCommand) Run(ctx context.Context) error {
 	return local.Report(ctx, local.TrainOptions{Dir: c.Dir, Out: os.Stdout})

@@ -40,12 +40,14 @@ func Read(ctx context.Context, brokers, run, checkpoints string) (*Log, error) {
 		}
 	}
 	for name, topic := range map[string]string{rolloutStage: topics.Tasks, scoreStage: topics.Trajectories, advantageStage: topics.Rewarded} {
-		offsets, err := kafkaio.CommittedOffsets(ctx, brokers, run+"."+name, topic)
+		positions, err := kafkaio.Commits(ctx, brokers, run+"."+name)
 		if err != nil {
 			return nil, fmt.Errorf("asking how far stage %s of run %s is: %w", name, run, err)
 		}
-		for partition, offset := range offsets {
-			l.Committed(name, partition, offset)
+		for _, p := range positions { // where nothing is committed yet, all is still to be read
+			if p.Topic == topic {
+				l.Committed(name, p.Partition, p.Offset)
+			}
 		}
 	}
 	committed, err := learn.ReadCommitted(checkpoints)

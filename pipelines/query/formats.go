@@ -22,7 +22,7 @@ func (c *CSV) Head(columns []string) error { return c.out.Write(columns) }
 func (c *CSV) Row(values []any) error {
 	fields := make([]string, len(values))
 	for i, v := range values {
-		fields[i] = Text(v)
+		fields[i] = field(v)
 	}
 	return c.out.Write(fields)
 }
@@ -33,8 +33,8 @@ func (c *CSV) Close() error {
 	return c.out.Error()
 }
 
-// Text is a value as text: NULL is empty, a number as short as it is exact.
-func Text(v any) string {
+// field is a value as text: NULL is empty, a number as short as it is exact.
+func field(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return ""

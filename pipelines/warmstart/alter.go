@@ -26,7 +26,7 @@ func (d Demonstration) Alter(rng *rand.Rand) Demonstration {
 	turns := make([]*turn, len(d.Messages)) // the expert's
 	for i, m := range d.Messages {
 		switch turns[i] = spoken(m); {
-		case turns[i] == nil && follows(turns, i, listOperators):
+		case turns[i] == nil && lists(turns, i):
 			f.shared = append(f.shared, entries(m.Content)...)
 		case turns[i] != nil && turns[i].edits():
 			f.shared = append(f.shared, turns[i].call.Args["old_str"])
@@ -40,7 +40,7 @@ func (d Demonstration) Alter(rng *rand.Rand) Demonstration {
 		case turns[i] != nil && turns[i].edits():
 			*content = f.alterEdit(*turns[i]).String()
 		case turns[i] != nil:
-		case follows(turns, i, listOperators):
+		case lists(turns, i):
 			*content = f.alterList(m.Content)
 		default:
 			if lines, ok := wholeFile(m.Content); ok {
@@ -67,9 +67,9 @@ func spoken(m Message) *turn {
 // edits is true for a str_replace.
 func (t turn) edits() bool { return t.call.Args["command"] == "str_replace" }
 
-// follows is true when message i answers a command that begins so.
-func follows(turns []*turn, i int, command string) bool {
-	return i > 0 && turns[i-1] != nil && strings.HasPrefix(turns[i-1].call.Args["cmd"], command)
+// lists is true when message i is a list of operators.
+func lists(turns []*turn, i int) bool {
+	return i > 0 && turns[i-1] != nil && strings.HasPrefix(turns[i-1].call.Args["cmd"], listOperators)
 }
 
 // file is the source of a demonstration while it is altered.

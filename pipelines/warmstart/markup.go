@@ -8,8 +8,8 @@ import (
 
 // markup are runs of the tools' XML that become one token each, as does
 // [listOperators]. They carry no choice of their own, and a policy this small has
-// better use for its context.
-// Longer runs come first in matching, so the order does not matter.
+// better use for its context. Longer runs come first in matching, so the order
+// does not matter.
 var markup = []string{
 	"<function=file_editor>\n<parameter=command>",
 	"<function=execute_bash>\n<parameter=cmd>",

@@ -4,19 +4,15 @@
 //
 // The expert sees what the agent sees. It does not know the fault; it views the
 // file, lists its operators, tries changes that would undo a small slip, runs the
-// visible tests, undoes what did not help, and often gives up too early. So the policy learns
-// the routine and the syntax of the tools here, and has the rest to learn from
-// rewards.
+// visible tests, undoes what did not help, and often gives up too early. So the
+// policy learns the routine and the syntax of the tools here, and has the rest to
+// learn from rewards.
 package warmstart
 
 import (
 	"context"
 	"fmt"
 	"io/fs"
-	"iter"
-	"math/rand/v2"
-	"regexp"
-	"slices"
 	"strings"
 
 	"millrace/kernels"
@@ -174,52 +170,4 @@ func Teach(ctx context.Context, c Config, r Recording, dir string, report func(P
 		return fmt.Errorf("writing the tokenizer to %s: %w", dir, err)
 	}
 	return nil
-}
-
-// texts are the demonstrations' messages as they are and once renamed, so that
-// the vocabulary covers the tools, the code and the names, in pieces: operators,
-// line breaks and the fixed tokens stand alone. In "a-b" and at a line's end an
-// operator is then the same token as anywhere, and a policy can exchange it
-// without knowing what it stands beside.
-func texts(r Recording, seed uint64) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		rng := rand.New(rand.NewPCG(seed, 2))
-		dictionary := r.dictionary()
-		for _, d := range r.Demonstrations {
-			for _, version := range []Demonstration{d, d.Rename(rng, dictionary)} {
-				for _, m := range version.Messages {
-					if !pieces(m.Content, yield) {
-						return
-					}
-				}
-			}
-		}
-	}
-}
-
-// apart matches what no token goes across.
-var apart = func() *regexp.Regexp {
-	var quoted []string
-	for _, token := range fixed {
-		quoted = append(quoted, regexp.QuoteMeta(token))
-	}
-	return regexp.MustCompile(strings.Join(quoted, "|") + `|\n| ?[-+*/%<>=!&|^]+`)
-}()
-
-// pieces yields a text's parts that become tokens.
-func pieces(text string, yield func(string) bool) bool {
-	for text != "" {
-		at := apart.FindStringIndex(text)
-		if at == nil {
-			at = []int{len(text), len(text)}
-		}
-		if at[0] > 0 && !yield(text[:at[0]]) {
-			return false
-		}
-		if alone := text[at[0]:at[1]]; alone != "" && !slices.Contains(fixed, alone) && !yield(alone) {
-			return false
-		}
-		text = text[at[1]:]
-	}
-	return true
 }

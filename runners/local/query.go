@@ -11,9 +11,9 @@ import (
 
 // The forms of an answer.
 const (
-	TableOutput = "table"
-	CSVOutput   = "csv"
-	JSONOutput  = "json"
+	tableOutput = "table"
+	csvOutput   = "csv"
+	jsonOutput  = "json"
 )
 
 // Query runs "millrace query": it writes the answer to a query over the data sets
@@ -55,12 +55,12 @@ type closingSink interface {
 
 func sinkOf(output string, out io.Writer) (closingSink, error) {
 	switch output {
-	case TableOutput:
+	case tableOutput:
 		return display.NewTable(out), nil
-	case CSVOutput:
+	case csvOutput:
 		return query.NewCSV(out), nil
-	case JSONOutput:
+	case jsonOutput:
 		return query.NewJSON(out), nil
 	}
-	return nil, fmt.Errorf("output %q: there are %s, %s and %s", output, TableOutput, CSVOutput, JSONOutput)
+	return nil, fmt.Errorf("output %q: there are %s, %s and %s", output, tableOutput, csvOutput, jsonOutput)
 }

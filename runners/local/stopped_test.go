@@ -23,7 +23,7 @@ func TestRunThatIsGoingOnIsLeftAlone(t *testing.T) {
 	}
 	defer lock.Unlock()
 	for name, err := range map[string]error{
-		"audit":   LedgerAudit(t.Context(), dir, TableOutput, &bytes.Buffer{}),
+		"audit":   LedgerAudit(t.Context(), dir, tableOutput, &bytes.Buffer{}),
 		"redrive": Redrive(t.Context(), dir, []string{"x"}, false, false, &bytes.Buffer{}),
 	} {
 		if err == nil || !strings.Contains(err.Error(), "must not be going on") || !strings.Contains(err.Error(), "in use by process") {
