@@ -87,9 +87,9 @@ type asyncFn struct {
 const (
 	// A busy stage is asked again after asyncBusy, an idle one ever more rarely
 	// until asyncIdle. Outputs do not wait for it, only acks and commits do, so
-	// it is chosen for cost: a call through Prism takes about 2 ms of a core.
-	asyncBusy = 50 * time.Millisecond
-	asyncIdle = 400 * time.Millisecond
+	// it is chosen for cost: see readGap.
+	asyncBusy = 250 * time.Millisecond
+	asyncIdle = time.Second
 )
 
 // ProcessElement never waits for work: it takes what has finished, claims, and

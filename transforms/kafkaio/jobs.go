@@ -32,6 +32,7 @@ type job struct {
 	cancel context.CancelCauseFunc
 	drain  chan struct{} // closed by Drain
 	stats  *counters
+	news   bell // rung when a reader has something to take or to say
 
 	mu       sync.Mutex // guards the fields below
 	err      error      // the first failure

@@ -58,6 +58,7 @@ func (c ReadConfig) Validate() error {
 type readFn struct {
 	Config ReadConfig
 	ranges
+	patience time.Time // until when this bundle may wait for news
 }
 
 const (
@@ -66,11 +67,21 @@ const (
 	// what it emits goes on only when the bundle ends.
 	readSlice      = 50 * time.Millisecond
 	readSliceBytes = 8 << 20
-	// A record waits for the next call, so readBusy is the latency of the source
-	// while records come, and readIdle that of the first one after a pause.
-	readBusy = 10 * time.Millisecond
-	readIdle = 160 * time.Millisecond
+	// A partition with more to take is asked again after readMore; one that was
+	// emptied after readGap, so that records that come one by one share bundles. Each
+	// bundle costs Prism about 8 ms of a core where all cores are busy: it spins
+	// from a bundle's last output until its response.
+	readMore = 10 * time.Millisecond
+	readGap  = 100 * time.Millisecond
+	// With nothing to take, a bundle waits for news this long. Beam moves the
+	// watermark between bundles, so it bounds how late a timer fires.
+	readWait = time.Second
 )
+
+// StartBundle notes that nothing is on its way yet.
+func (fn *readFn) StartBundle(func(beam.EventTime, Record)) {
+	fn.patience = time.Now().Add(readWait)
+}
 
 func (fn *readFn) ProcessElement(ctx context.Context, clock *wallClock, rt *sdf.LockRTracker, at partition, emit func(beam.EventTime, Record)) (sdf.ProcessContinuation, error) {
 	if ctx.Err() != nil {
@@ -85,11 +96,13 @@ func (fn *readFn) ProcessElement(ctx context.Context, clock *wallClock, rt *sdf.
 	if err != nil {
 		return nil, err
 	}
+	reader.await(ctx, time.Until(fn.patience))
 	clock.advance(time.Now())
-	until, size := time.Now().Add(readSlice), 0
+	until, size, pause := time.Now().Add(readSlice), 0, readMore
 	for size < readSliceBytes && time.Now().Before(until) {
 		record, ok := reader.take()
 		if !ok {
+			pause = readGap
 			break
 		}
 		if !rt.TryClaim(record.Source.Offset) {
@@ -97,6 +110,7 @@ func (fn *readFn) ProcessElement(ctx context.Context, clock *wallClock, rt *sdf.
 		}
 		size += len(record.Value) + 1
 		emit(clock.now(), record)
+		fn.patience = time.Time{} // what is emitted waits for the end of the bundle
 	}
 	done, err := reader.state()
 	if err != nil {
@@ -109,5 +123,5 @@ func (fn *readFn) ProcessElement(ctx context.Context, clock *wallClock, rt *sdf.
 		}
 		return sdf.StopProcessing(), nil
 	}
-	return sdf.ResumeProcessingIn(reader.pace.next(size > 0, readBusy, readIdle)), nil
+	return sdf.ResumeProcessingIn(pause), nil
 }

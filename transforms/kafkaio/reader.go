@@ -16,7 +16,7 @@ const (
 )
 
 // reader is one partition of a Read: a goroutine fills the buffer, and
-// ProcessElement empties it without ever waiting for the broker.
+// ProcessElement empties it.
 type reader struct {
 	cfg   ReadConfig
 	at    partition
@@ -25,7 +25,7 @@ type reader struct {
 	run   context.Context
 	stop  context.CancelCauseFunc
 	taken chan struct{} // capacity 1: there may be room again
-	pace  pace
+	news  *bell         // of all readers of the job, which may share a bundle
 
 	mu     sync.Mutex // guards the fields below
 	buffer []Record
@@ -70,7 +70,7 @@ func (c ReadConfig) readerFor(at partition) (*reader, error) {
 // start makes a reader and lets it fill its buffer.
 func (c ReadConfig) start(j *job, f broker, at partition) *reader {
 	id := partitionKey{group: c.Group, topic: at.Topic, partition: at.Partition}
-	r := &reader{cfg: c, at: at, stats: j.stats.of(at.Topic, at.Partition), taken: make(chan struct{}, 1), next: at.Start}
+	r := &reader{cfg: c, at: at, stats: j.stats.of(at.Topic, at.Partition), taken: make(chan struct{}, 1), news: &j.news, next: at.Start}
 	r.book = j.newBook(f, c.RetryFor, id, at.Start)
 	r.run, r.stop = context.WithCancelCause(j.ctx)
 	j.mu.Lock()
@@ -116,6 +116,7 @@ func (r *reader) fill(j *job, f fetcher) {
 		r.buffer, r.bytes = nil, 0 // drained: what was not emitted is read by the next run
 	}
 	r.mu.Unlock()
+	r.news.ring()
 	if err != nil && r.run.Err() == nil && !errors.Is(err, errDrained) {
 		j.fail(err)
 	}
@@ -133,7 +134,30 @@ func (r *reader) put(record Record) bool {
 	r.buffer = append(r.buffer, record)
 	r.bytes += len(record.Value)
 	r.stats.read(len(record.Value))
+	r.news.ring()
 	return true
+}
+
+// await returns when there may be something to take or to say, here or from
+// another reader of the job, and at the latest after limit.
+func (r *reader) await(ctx context.Context, limit time.Duration) {
+	news := r.news.listen()
+	if r.ready() {
+		return
+	}
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case <-news:
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
+
+func (r *reader) ready() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.buffer) > 0 || r.ended || r.err != nil
 }
 
 // take removes the next record and enters it into the book, to be finished by
