@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/pprof"
 	"syscall"
 	"time"
 
@@ -24,7 +25,8 @@ const (
 )
 
 // Server answers /metrics with the metrics of a registry and /healthz with 200
-// as long as the process serves at all.
+// as long as the process serves at all. To its own machine alone it also shows
+// where the process spends its time, at /debug/pprof/.
 type Server struct {
 	http     *http.Server
 	listener net.Listener
@@ -56,6 +58,11 @@ func Serve(addr string, registry *prometheus.Registry) (*Server, error) {
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		io.WriteString(w, "ok\n")
 	})
+	if listener.Addr().(*net.TCPAddr).IP.IsLoopback() {
+		mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+		mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+		mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	}
 	s := &Server{
 		http:     &http.Server{Handler: mux, ReadTimeout: requestTimeout, WriteTimeout: requestTimeout},
 		listener: listener,

@@ -56,9 +56,6 @@ func TestServesMetricsAndHealth(t *testing.T) {
 	if status, body := get(t, s, "/healthz"); status != http.StatusOK || body != "ok\n" {
 		t.Errorf("/healthz answered %d %q", status, body)
 	}
-	if status, _ := get(t, s, "/debug/pprof/"); status != http.StatusNotFound {
-		t.Errorf("/debug/pprof/ answered %d", status)
-	}
 }
 
 func TestServesThisMachineOnlyUnlessTold(t *testing.T) {
@@ -72,6 +69,9 @@ func TestServesThisMachineOnlyUnlessTold(t *testing.T) {
 		}
 		if got := s.listener.Addr().(*net.TCPAddr).IP.IsLoopback(); got != c.local {
 			t.Errorf("Serve(%q) listens on %s", c.addr, s.Addr())
+		}
+		if status, _ := get(t, s, "/debug/pprof/goroutine?debug=1"); (status == http.StatusOK) != c.local {
+			t.Errorf("Serve(%q) answers %d for a profile", c.addr, status)
 		}
 		if err := s.Close(); err != nil {
 			t.Errorf("closing: %v", err)

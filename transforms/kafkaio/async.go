@@ -88,7 +88,7 @@ const (
 	// A busy stage is asked again after asyncBusy, an idle one ever more rarely
 	// until asyncIdle. Outputs do not wait for it, only acks and commits do, so
 	// it is chosen for cost: see readGap.
-	asyncBusy = 250 * time.Millisecond
+	asyncBusy = 500 * time.Millisecond
 	asyncIdle = time.Second
 )
 
