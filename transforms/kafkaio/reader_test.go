@@ -84,6 +84,48 @@ func TestReaderDrainsWithoutItsBuffer(t *testing.T) {
 	})
 }
 
+// TestReadersWaitForNews: a bundle serves its partitions in turn, so one that
+// waits must hear of another's record, of the end and of a drain.
+func TestReadersWaitForNews(t *testing.T) {
+	const limit = time.Minute
+	at := func(end int64) partition { return partition{Topic: "in", End: end} }
+	for _, c := range []struct {
+		name   string
+		end    int64
+		before int // records there before the wait
+		during func(t *testing.T, m *memory)
+		want   time.Duration
+	}{
+		{"nothing comes", unbounded, 0, nil, limit},
+		{"a record is there", unbounded, 1, nil, 0},
+		{"a record comes", unbounded, 0, func(_ *testing.T, m *memory) { m.fill("in", 1) }, time.Second},
+		{"another reader's record comes", unbounded, 0, func(_ *testing.T, m *memory) { m.fill("other", 1) }, time.Second},
+		{"the end is reached", 0, 0, nil, 0},
+		{"the job drains", unbounded, 0, func(t *testing.T, _ *memory) { Drain(t.Name()) }, time.Second},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m := newMemory()
+				m.fill("in", c.before)
+				r, j := newReader(t, m, ReadConfig{}, at(c.end))
+				ReadConfig{Source: Source{Job: t.Name(), Topic: "other"}.withDefaults()}.start(j, m, partition{Topic: "other", End: unbounded})
+				synctest.Wait()
+				begun := time.Now()
+				if c.during != nil {
+					time.AfterFunc(time.Second, func() { c.during(t, m) })
+				}
+				r.await(t.Context(), limit)
+				if waited := time.Since(begun); waited != c.want {
+					t.Errorf("waited %s, want %s", waited, c.want)
+				}
+				if err := Stop(t.Name()); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
 func TestTrackerIsNeverDivided(t *testing.T) {
 	tr := newTracker(offsetrange.Restriction{Start: 5, End: unbounded})
 	if tr.IsBounded() {
