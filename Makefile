@@ -20,7 +20,7 @@ kafka: ## fetch the Kafka brokers that tests start, by Maven, into the user's ca
 	transforms/kafkaio/kafkatest/fetch.sh
 
 bench: build ## speed, as ratios within one run
-	go test -run '^$$' -bench . -benchtime 1s ./schemas ./kernels/... ./transforms/...
+	go test -run '^$$' -bench . -benchtime 1s ./schemas ./kernels/... ./transforms/... ./runners/embedded
 
 lint: ## gofmt, vet, staticcheck
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }

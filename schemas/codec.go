@@ -113,7 +113,8 @@ func (c *Codec[T]) Encode(rows ...T) ([]byte, error) {
 
 // Decode returns the rows of a frame of any version. The rows share no memory
 // with frame; empty lists are nil. Damaged or foreign bytes are an error marked
-// ErrCorrupt, a row that breaks its contract is an *InvalidError. No input
+// ErrCorrupt, a row that breaks its contract is an *InvalidError, a reference to
+// a blob that could not be followed is a *BlobError. No input
 // makes it panic, and memory stays within a small multiple of len(frame).
 func (c *Codec[T]) Decode(frame []byte) (rows []T, err error) {
 	// The checks leave nothing to recover from, and the fuzz targets call decode
@@ -130,6 +131,9 @@ func (c *Codec[T]) decode(frame []byte) ([]T, error) {
 	f, err := OpenFrame(frame)
 	if err != nil {
 		return nil, fmt.Errorf("decoding %s: %w", c.name, err)
+	}
+	if isBlob(f.Fingerprint) && c.name != Blobs.name {
+		return nil, fmt.Errorf("decoding %s: %w", c.name, away(frame))
 	}
 	if f.Version == 0 || int(f.Version) > len(c.layouts) {
 		return nil, fmt.Errorf("decoding %s: %w", c.name,

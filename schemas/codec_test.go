@@ -54,6 +54,7 @@ func codecs() []tested {
 		examples[DeadLetter]{DeadLetters, exampleDeadLetters()},
 		examples[PolicyVersion]{PolicyVersions, examplePolicyVersions()},
 		examples[Measurement]{Measurements, exampleMeasurements()},
+		examples[Blob]{Blobs, exampleBlobs()},
 	}
 }
 
@@ -260,6 +261,7 @@ func TestContract(t *testing.T) {
 	task := func(change func(*Task)) error { k := exampleTask(); change(&k); return k.Validate() }
 	reward := func(change func(*Reward)) error { r := exampleReward(); change(&r); return r.Validate() }
 	update := func(change func(*Update)) error { u := exampleUpdate(); change(&u); return u.Validate() }
+	blob := func(change func(*Blob)) error { b := exampleBlobs()[0]; change(&b); return b.Validate() }
 	letter := func(change func(*DeadLetter)) error { d := exampleDeadLetter(); change(&d); return d.Validate() }
 	for _, c := range []struct {
 		field  string
@@ -307,6 +309,14 @@ func TestContract(t *testing.T) {
 		{"Stage", Invalid, letter(func(d *DeadLetter) { d.Stage = "" })},
 		{"Version", Invalid, PolicyVersion{Version: -1}.Validate()},
 		{"CodeVersion", Invalid, update(func(u *Update) { u.CodeVersion = "c\xff" })},
+		{"Topic", Invalid, blob(func(b *Blob) { b.Topic = "" })},
+		{"Topic", Invalid, blob(func(b *Blob) { b.Topic = ".." })},
+		{"Topic", Invalid, blob(func(b *Blob) { b.Topic = "demo/samples" })},
+		{"SHA256", Invalid, blob(func(b *Blob) { b.SHA256 = b.SHA256[1:] })},
+		{"SHA256", Invalid, blob(func(b *Blob) { b.SHA256 = strings.ToUpper(b.SHA256) })},
+		{"SHA256", Invalid, blob(func(b *Blob) { b.SHA256 = "../" + b.SHA256[3:] })},
+		{"Bytes", Invalid, blob(func(b *Blob) { b.Bytes = 0 })},
+		{"Problem", Invalid, blob(func(b *Blob) { b.Problem = "p\xff" })},
 		{"Name", Invalid, Measurement{Step: 1}.Validate()},
 		{"Step", Invalid, Measurement{Name: "actor/lr", Step: -1}.Validate()},
 	} {

@@ -30,6 +30,7 @@ type Reason string
 const (
 	Corrupt        Reason = "corrupt"         // the frame or its content could not be decoded
 	Invalid        Reason = "invalid"         // decoded, but a field breaks its contract
+	BlobLost       Reason = "blob_lost"       // the value lies in a blob that is missing or another
 	SandboxFailure Reason = "sandbox_failure" // the sandbox could not be made or died
 	PolicyFailure  Reason = "policy_failure"  // the policy did not answer
 	ScoringFailure Reason = "scoring_failure" // the tests could not be run
@@ -63,7 +64,7 @@ func (d DeadLetter) Validate() error {
 	c.name("ID", d.ID)
 	c.name("Stage", d.Stage)
 	switch d.Reason {
-	case Corrupt, Invalid, SandboxFailure, PolicyFailure, ScoringFailure, Stale, Duplicate, Late, NotFinite, PromptTooLong:
+	case Corrupt, Invalid, BlobLost, SandboxFailure, PolicyFailure, ScoringFailure, Stale, Duplicate, Late, NotFinite, PromptTooLong:
 	default:
 		c.fail(Invalid, "Reason", "is %q, not a dead letter reason", d.Reason)
 	}

@@ -39,9 +39,12 @@ func (e *InvalidError) Error() string {
 }
 
 // ReasonOf returns the dead letter reason of an error from Encode, Decode or
-// Validate: Corrupt, Invalid or NotFinite. Any other error is Corrupt, since
-// what cannot be read cannot be trusted.
+// Validate: Corrupt, Invalid, NotFinite or BlobLost. Any other error is Corrupt,
+// since what cannot be read cannot be trusted.
 func ReasonOf(err error) Reason {
+	if _, ok := errors.AsType[*BlobError](err); ok {
+		return BlobLost
+	}
 	if invalid, ok := errors.AsType[*InvalidError](err); ok {
 		return invalid.Reason
 	}

@@ -1,5 +1,7 @@
 package schemas
 
+import "strings"
+
 // The rows that the tests share: one full and one sparse row of each type.
 // testdata/v1 holds them as version 1 wrote them, so they never change.
 
@@ -97,4 +99,9 @@ func exampleSamples() []Sample {
 	return []Sample{exampleSample(), {
 		ID: "r/0/t#0.2", GroupID: "r/0/t", Excluded: "failed", Termination: Failed, GroupMembers: 1, GroupSize: 2,
 	}}
+}
+
+func exampleBlobs() []Blob {
+	digest := strings.Repeat("0123456789abcdef", 4)
+	return []Blob{{Topic: "demo.samples", SHA256: digest, Bytes: 1 << 40}, {Topic: "demo.tasks", SHA256: digest, Bytes: 1, Problem: "it is missing"}}
 }

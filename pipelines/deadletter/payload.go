@@ -20,6 +20,7 @@ func Payload(payload []byte) string {
 		func(b []byte) (any, error) { return schemas.Trajectories.Decode(b) },
 		func(b []byte) (any, error) { return schemas.Rewards.Decode(b) },
 		func(b []byte) (any, error) { return schemas.Samples.Decode(b) },
+		func(b []byte) (any, error) { return schemas.Blobs.Decode(b) },
 	} {
 		rows, err := decode(payload)
 		if err != nil {

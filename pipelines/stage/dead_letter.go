@@ -8,12 +8,13 @@ import (
 	"millrace/transforms/kafkaio"
 )
 
-// undecodable is the dead letter of a record whose value is not a sound frame.
+// undecodable is the dead letter of a record whose value is not a sound frame, or
+// lies in a blob that is lost; its payload is then the reference.
 func undecodable(stageName string, r kafkaio.Record, cause error) schemas.DeadLetter {
 	return schemas.DeadLetter{
 		ID:      fmt.Sprintf("%s/%s[%d]@%d", stageName, r.Source.Topic, r.Source.Partition, r.Source.Offset),
 		Stage:   stageName,
-		Reason:  schemas.Corrupt,
+		Reason:  schemas.ReasonOf(cause),
 		Message: fmt.Sprintf("%s[%d] offset %d: %v", r.Source.Topic, r.Source.Partition, r.Source.Offset, cause),
 		Key:     r.Key,
 		Payload: r.Value,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -49,6 +50,7 @@ func TestRecordsThatCannotBeDecoded(t *testing.T) {
 	broken := slices.Clone(sound)
 	broken[len(broken)/2] ^= 1
 	two := frame(t, schemas.Rewards, reward("run/0/a#0.0", ""), reward("run/0/a#1.0", ""))
+	lost := frame(t, schemas.Blobs, schemas.Blob{Topic: "run.in", SHA256: strings.Repeat("0", 64), Bytes: 1, Problem: "it is gone"})
 	stages := map[string]func(kafkaio.Record) ([]kafkaio.Output, error){
 		"rollout": func(r kafkaio.Record) ([]kafkaio.Output, error) { return work(rolloutWork(topics, nil), r) },
 		"score":   func(r kafkaio.Record) ([]kafkaio.Output, error) { return work(scoreWork(topics, nil), r) },
@@ -65,7 +67,7 @@ func TestRecordsThatCannotBeDecoded(t *testing.T) {
 	}
 	for stage, do := range stages {
 		for name, value := range map[string][]byte{
-			"empty": nil, "no frame": []byte("hello"), "broken": broken, "cut": sound[:len(sound)-3], "two rewards": two,
+			"empty": nil, "no frame": []byte("hello"), "broken": broken, "cut": sound[:len(sound)-3], "two rewards": two, "lost blob": lost,
 		} {
 			if name == "two rewards" && stage != "advantage" {
 				value = frame(t, schemas.PolicyVersions, schemas.PolicyVersion{Run: "run"}) // sound, but of another schema
@@ -80,7 +82,11 @@ func TestRecordsThatCannotBeDecoded(t *testing.T) {
 					t.Fatalf("the dead letter: %v, %v", letters, err)
 				}
 				letter := letters[0]
-				if letter.Stage != stage || letter.Reason != schemas.Corrupt || letter.Source != source || string(letter.Key) != "k" || letter.Message == "" {
+				reason := schemas.Corrupt
+				if name == "lost blob" {
+					reason = schemas.BlobLost
+				}
+				if letter.Stage != stage || letter.Reason != reason || letter.Source != source || string(letter.Key) != "k" || letter.Message == "" {
 					t.Errorf("dead letter %+v", letter)
 				}
 				if string(letter.Payload) != string(value) {

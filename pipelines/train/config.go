@@ -11,6 +11,7 @@ import (
 	"millrace/kernels"
 	"millrace/pipelines/mine"
 	"millrace/transforms/inject"
+	"millrace/transforms/kafkaio"
 	"millrace/transforms/rollout"
 	"millrace/transforms/rollout/tools"
 	"millrace/transforms/sandbox"
@@ -169,7 +170,7 @@ func Default() Config {
 				{Split: mine.HeldOutFunction, Samples: 2},
 			},
 		},
-		Kafka: KafkaConfig{Partitions: 2},
+		Kafka: KafkaConfig{Partitions: 2, Blobs: BlobsConfig{Above: kafkaio.BlobsAbove}},
 	}
 }
 

@@ -23,8 +23,21 @@ type KafkaConfig struct {
 	// kept; 0 is for ever.
 	Retention time.Duration `yaml:"retention"`
 
+	Blobs BlobsConfig `yaml:"blobs"`
+
 	TLS  kafkaio.TLS  `yaml:"tls"`
 	SASL kafkaio.SASL `yaml:"sasl"`
+}
+
+// BlobsConfig says where values lie that are too large for a topic.
+type BlobsConfig struct {
+	// URL is file:///DIR, s3://BUCKET or gs://BUCKET, with a query as gocloud.dev
+	// has it and no credentials; empty keeps every value on its topic, 64 MiB at
+	// most.
+	URL string `yaml:"url"`
+	// Above is the size in bytes above which a value is kept there, and, with 64
+	// KiB more, the limit of new topics.
+	Above int `yaml:"above"`
 }
 
 // Topics are the settings of new topics.
@@ -43,6 +56,11 @@ func (c KafkaConfig) Validate() error {
 	}
 	if c.Retention != 0 && c.Retention < time.Millisecond {
 		return fmt.Errorf("retention is %s: must be at least 1ms, or 0 to keep records for ever", c.Retention)
+	}
+	if c.Blobs.URL != "" {
+		if err := kafkaio.ValidBlobs(c.Blobs.URL, c.Blobs.Above); err != nil {
+			return err
+		}
 	}
 	if c.Brokers == "" {
 		if c.TLS != (kafkaio.TLS{}) || c.SASL != (kafkaio.SASL{}) {

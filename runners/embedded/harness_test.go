@@ -22,6 +22,10 @@ func TestMain(m *testing.M) {
 		child(dir)
 		return
 	}
+	if dir := os.Getenv(childBroker); dir != "" {
+		brokerChild(dir)
+		return
+	}
 	code := m.Run()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()

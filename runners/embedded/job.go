@@ -15,6 +15,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime/graphx"
 	jobpb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/jobmanagement_v1"
+	pipepb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/pipeline_v1"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal/extworker"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal/runnerlib"
 
@@ -195,6 +196,20 @@ func oneLine(err error) error {
 	return errors.New(strings.Join(strings.Fields(err.Error()), " "))
 }
 
+// employAll gives Prism's own transforms, such as a Reshuffle, a worker: they have
+// the environment "". Prism asks the worker of any stage that is not done within
+// a tenth of a second how far it is (Execute in its stage.go), and where there is
+// none that is a nil pointer, which fails the job. On a busy machine a goroutine
+// waits as long for a processor. A worker that does not know the bundle says so,
+// and Prism asks no more.
+func employAll(p *pipepb.Pipeline) {
+	environments := p.GetComponents().GetEnvironments()
+	for _, environment := range environments {
+		environments[""] = environment
+		return
+	}
+}
+
 // prepareAndRun is what Beam's universal runner does, without its process-wide
 // flags, without waiting, and without leaving its empty file in the temporary
 // directory.
@@ -222,6 +237,7 @@ func prepareAndRun(service jobpb.JobServiceClient, worker *extworker.Loopback, n
 	if err := runnerlib.UpdateGoEnvironmentWorker(binary.Name(), pipeline); err != nil {
 		return "", fmt.Errorf("describing the worker: %w", err)
 	}
+	employAll(pipeline)
 	id, endpoint, token, err := runnerlib.Prepare(ctx, service, pipeline, &runnerlib.JobOptions{Name: name, Loopback: true, Experiments: []string{noSplits}})
 	if err != nil {
 		return "", fmt.Errorf("preparing: %w", err)

@@ -16,7 +16,8 @@ type Config struct {
 	CloseAfter time.Duration
 	// RememberFor is how long a closed group is remembered, so that a member that
 	// comes later is told to be late or a repeat. After that it would open a new
-	// group. About 100 bytes a member are held meanwhile.
+	// group. About 10 bytes a member are held meanwhile, of 64 Ki groups at most:
+	// beyond that the oldest are forgotten early, so that memory stays flat.
 	RememberFor time.Duration
 	// CloseAtEnd says what becomes of an open group when the input ends before
 	// its time limit: true closes it with the members it has (a bounded input: no

@@ -2,8 +2,9 @@ package advantage
 
 import (
 	"context"
-	"encoding/json"
+	"encoding/binary"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -19,31 +20,27 @@ type ctx = context.Context
 // now is the wall clock; tests put their own in its place.
 var now = time.Now
 
-// groupFn moves data between Beam and Group. It uses what every portable runner
-// offers: a bag, a value, and one family of event-time timers.
+// groupFn moves data between Beam and the groups of a bucket. It uses what every
+// portable runner offers: a bag, a value, and one family of event-time timers.
 //
-// A group's timer has two lives: while the group is open it is its time limit,
-// and then the end of its memory.
+// Invariant: where a bucket has open groups, its timer is set at the first due;
+// where it has none, it is not set. For as long as one is, Prism keeps the bytes
+// of elements of that key which were processed long ago (Pop of its elementHeap
+// leaves them in place), so the memory of closed groups has no timer: it ends
+// when the bucket is touched next.
 type groupFn struct {
 	Config Config
-	// Memory is the JSON of a memory.
-	Memory state.Value[[]byte]
-	// Drafts are the encoded drafts of an open group.
+	// Bucket is an encoded bucket.
+	Bucket state.Value[[]byte]
+	// Drafts are the encoded drafts of the open groups, each behind its group's id.
 	Drafts state.Bag[[]byte]
 	Timer  timers.EventTime
-}
-
-// memory is what is kept of a group beside its drafts.
-type memory struct {
-	Group
-	// Due is when the timer fires, in Unix milliseconds.
-	Due int64
 }
 
 func newGroupFn(c Config) *groupFn {
 	return &groupFn{
 		Config: c,
-		Memory: state.MakeValueState[[]byte]("memory"),
+		Bucket: state.MakeValueState[[]byte]("bucket"),
 		Drafts: state.MakeBagState[[]byte]("drafts"),
 		Timer:  timers.InEventTime("due"),
 	}
@@ -51,7 +48,7 @@ func newGroupFn(c Config) *groupFn {
 
 // ProcessElement offers one member to its group. An error is about the runner's
 // state, never about the member.
-func (fn *groupFn) ProcessElement(c ctx, sp state.Provider, tp timers.Provider, key string, m schemas.Member, emit func(Closed)) error {
+func (fn *groupFn) ProcessElement(c ctx, sp state.Provider, tp timers.Provider, key int64, m schemas.Member, emit func(Closed)) error {
 	countMembers.Inc(c, 1)
 	refuse := func(reason schemas.Reason, message string) {
 		countRefused.Inc(c, 1)
@@ -69,73 +66,100 @@ func (fn *groupFn) ProcessElement(c ctx, sp state.Provider, tp timers.Provider, 
 		refuse(schemas.ReasonOf(err), err.Error())
 		return nil
 	}
-	mem, err := fn.recall(sp, key)
+	b, err := fn.recall(sp, key)
 	if err != nil {
 		return err
 	}
-	switch v := mem.Add(Entry{d.Rollout, digest}, d.GroupSize); v {
+	b.forget(now().UnixMilli())
+	group := entry{ID: d.GroupID}
+	if i := b.index(d.GroupID); i >= 0 {
+		group = b.groups[i]
+	}
+	was, set := b.due()
+	switch v := group.Add(Entry{d.Rollout, digest}, d.GroupSize); v {
 	case Joined:
-		if len(mem.Entries) == 1 {
-			fn.schedule(tp, &mem, fn.Config.CloseAfter)
+		if len(group.Entries) == 1 {
+			group.Due = now().Add(fn.Config.CloseAfter).UnixMilli()
 		}
-		if err := fn.Drafts.Add(sp, encoded); err != nil {
-			return fmt.Errorf("keeping %s in group %s: %w", d.ID, key, err)
+		if err := fn.Drafts.Add(sp, labelled(group.ID, encoded)); err != nil {
+			return fmt.Errorf("keeping %s in group %s: %w", d.ID, group.ID, err)
 		}
-		return fn.remember(sp, key, mem)
 	case Completed:
-		return fn.leave(c, sp, tp, key, mem, []draft{d}, emit)
+		if err := fn.leave(c, sp, &group, []draft{d}, emit); err != nil {
+			return err
+		}
 	case Repeat:
 		countRepeats.Inc(c, 1)
 		emit(Closed{Sources: []schemas.Position{m.Source}})
+		return nil
 	case Conflict:
-		refuse(schemas.Duplicate, fmt.Sprintf("trajectory %s: rollout %d of group %s already has another record", d.ID, d.Rollout, key))
+		refuse(schemas.Duplicate, fmt.Sprintf("trajectory %s: rollout %d of group %s already has another record", d.ID, d.Rollout, group.ID))
+		return nil
 	case Late:
-		refuse(schemas.Late, fmt.Sprintf("trajectory %s: group %s was closed with %d of %d members", d.ID, key, len(mem.Entries), mem.Size))
+		refuse(schemas.Late, fmt.Sprintf("trajectory %s: group %s was closed with %d of %d members", d.ID, group.ID, len(group.Entries), group.Size))
+		return nil
 	case Misfit:
-		refuse(schemas.Invalid, fmt.Sprintf("trajectory %s says that group %s has %d members, its first said %d", d.ID, key, d.GroupSize, mem.Size))
+		refuse(schemas.Invalid, fmt.Sprintf("trajectory %s says that group %s has %d members, its first said %d", d.ID, group.ID, d.GroupSize, group.Size))
+		return nil
 	default:
-		return fmt.Errorf("group %s: no rule for verdict %v", key, v)
+		return fmt.Errorf("group %s: no rule for verdict %v", group.ID, v)
 	}
-	return nil
+	b.put(group)
+	switch due, some := b.due(); {
+	case some && (!set || due != was):
+		fn.Timer.Set(tp, time.UnixMilli(due))
+	case set && !some:
+		fn.Timer.Clear(tp)
+	}
+	return fn.remember(sp, key, b)
 }
 
-// OnTimer ends the time limit of an open group, or the memory of a closed one.
-// It has no way to return an error, so a broken state fails the bundle.
-func (fn *groupFn) OnTimer(c ctx, at beam.EventTime, sp state.Provider, tp timers.Provider, key string, _ timers.Context, emit func(Closed)) {
-	mem, err := fn.recall(sp, key)
-	if err != nil {
+// OnTimer ends the time limit of open groups. It has no way to return an error,
+// so a broken state fails the bundle.
+func (fn *groupFn) OnTimer(c ctx, at beam.EventTime, sp state.Provider, tp timers.Provider, key int64, _ timers.Context, emit func(Closed)) {
+	if err := fn.expire(c, int64(mtime.Time(at)), sp, tp, key, emit); err != nil {
 		panic(err)
 	}
-	if int64(mtime.Time(at)) < mem.Due {
-		return // it was set again since
-	}
-	// Before its time a timer fires only because the input ended.
-	ended := now().UnixMilli() < mem.Due
-	switch {
-	case mem.Closed || len(mem.Entries) == 0:
-		err = fn.forget(sp, key)
-	case ended && !fn.Config.CloseAtEnd:
-		countLeftOpen.Inc(c, int64(len(mem.Entries)))
-		err = fn.forget(sp, key)
-	case mem.Close():
-		countShort.Inc(c, 1)
-		err = fn.leave(c, sp, tp, key, mem, nil, emit)
-	}
+}
+
+func (fn *groupFn) expire(c ctx, at int64, sp state.Provider, tp timers.Provider, key int64, emit func(Closed)) error {
+	b, err := fn.recall(sp, key)
 	if err != nil {
-		panic(err)
+		return err
 	}
+	for _, group := range b.take(at) { // none, if the timer was set again since
+		// Before its time a timer fires only because the input ended.
+		ended := now().UnixMilli() < group.Due
+		switch {
+		case ended && !fn.Config.CloseAtEnd:
+			countLeftOpen.Inc(c, int64(len(group.Entries)))
+			if _, err := fn.drafts(sp, group.ID); err != nil {
+				return err
+			}
+		case group.Close():
+			countShort.Inc(c, 1)
+			if err := fn.leave(c, sp, &group, nil, emit); err != nil {
+				return err
+			}
+			b.put(group)
+		}
+	}
+	if due, some := b.due(); some {
+		fn.Timer.Set(tp, time.UnixMilli(due))
+	}
+	return fn.remember(sp, key, b)
 }
 
 // leave emits a closed group, whose drafts are those kept and those given.
-func (fn *groupFn) leave(c ctx, sp state.Provider, tp timers.Provider, key string, mem memory, drafts []draft, emit func(Closed)) error {
-	kept, _, err := fn.Drafts.Read(sp)
+func (fn *groupFn) leave(c ctx, sp state.Provider, group *entry, drafts []draft, emit func(Closed)) error {
+	kept, err := fn.drafts(sp, group.ID)
 	if err != nil {
-		return fmt.Errorf("reading the members of group %s: %w", key, err)
+		return err
 	}
 	for _, b := range kept {
 		d, err := decodeDraft(b)
 		if err != nil {
-			return fmt.Errorf("reading a member of group %s: %w", key, err)
+			return fmt.Errorf("reading a member of group %s: %w", group.ID, err)
 		}
 		drafts = append(drafts, d)
 	}
@@ -151,52 +175,57 @@ func (fn *groupFn) leave(c ctx, sp state.Provider, tp timers.Provider, key strin
 	countSamples.Inc(c, int64(len(samples)))
 	countNotFinite.Inc(c, int64(len(letters)))
 	emit(Closed{Samples: samples, DeadLetters: letters, Sources: sources})
-	if err := fn.Drafts.Clear(sp); err != nil {
-		return fmt.Errorf("clearing the members of group %s: %w", key, err)
-	}
-	fn.schedule(tp, &mem, fn.Config.RememberFor)
-	return fn.remember(sp, key, mem)
-}
-
-// schedule sets the group's one timer, in place of what it was.
-func (fn *groupFn) schedule(tp timers.Provider, mem *memory, after time.Duration) {
-	due := now().Add(after)
-	mem.Due = due.UnixMilli()
-	fn.Timer.Set(tp, due)
-}
-
-func (fn *groupFn) recall(sp state.Provider, key string) (memory, error) {
-	var mem memory
-	b, ok, err := fn.Memory.Read(sp)
-	if err != nil {
-		return mem, fmt.Errorf("reading the state of group %s: %w", key, err)
-	}
-	if !ok {
-		return mem, nil
-	}
-	if err := json.Unmarshal(b, &mem); err != nil {
-		return mem, fmt.Errorf("reading the state of group %s: %w", key, err)
-	}
-	return mem, nil
-}
-
-func (fn *groupFn) remember(sp state.Provider, key string, mem memory) error {
-	b, err := json.Marshal(mem)
-	if err == nil {
-		err = fn.Memory.Write(sp, b)
-	}
-	if err != nil {
-		return fmt.Errorf("writing the state of group %s: %w", key, err)
-	}
+	group.Due = now().Add(fn.Config.RememberFor).UnixMilli()
 	return nil
 }
 
-func (fn *groupFn) forget(sp state.Provider, key string) error {
-	if err := fn.Drafts.Clear(sp); err != nil {
-		return fmt.Errorf("clearing the members of group %s: %w", key, err)
+// drafts takes the drafts of a group out of its bucket.
+func (fn *groupFn) drafts(sp state.Provider, id string) (own [][]byte, err error) {
+	all, _, err := fn.Drafts.Read(sp)
+	if err != nil {
+		return nil, fmt.Errorf("reading the members of group %s: %w", id, err)
 	}
-	if err := fn.Memory.Clear(sp); err != nil {
-		return fmt.Errorf("clearing the state of group %s: %w", key, err)
+	if err := fn.Drafts.Clear(sp); err != nil {
+		return nil, fmt.Errorf("clearing the members of group %s: %w", id, err)
+	}
+	for _, b := range all {
+		label := cut{rest: b}
+		if string(label.bytes(label.number(math.MaxInt32))) == id {
+			own = append(own, label.rest)
+		} else if err := fn.Drafts.Add(sp, b); err != nil {
+			return nil, fmt.Errorf("keeping a member beside group %s: %w", id, err)
+		}
+	}
+	return own, nil
+}
+
+// labelled is an encoded draft behind the id of its group.
+func labelled(id string, draft []byte) []byte {
+	b := make([]byte, 0, binary.MaxVarintLen32+len(id)+len(draft))
+	b = append(binary.AppendUvarint(b, uint64(len(id))), id...)
+	return append(b, draft...)
+}
+
+func (fn *groupFn) recall(sp state.Provider, key int64) (bucket, error) {
+	data, ok, err := fn.Bucket.Read(sp)
+	var b bucket
+	if err == nil && ok {
+		b, err = decodeBucket(data)
+	}
+	if err != nil {
+		return bucket{}, fmt.Errorf("reading bucket %d: %w", key, err)
+	}
+	return b, nil
+}
+
+func (fn *groupFn) remember(sp state.Provider, key int64, b bucket) (err error) {
+	if len(b.groups) == 0 {
+		err = fn.Bucket.Clear(sp)
+	} else {
+		err = fn.Bucket.Write(sp, b.encode())
+	}
+	if err != nil {
+		return fmt.Errorf("writing bucket %d: %w", key, err)
 	}
 	return nil
 }

@@ -10,9 +10,9 @@ import (
 )
 
 func init() {
-	register.Function1x2(byGroup)
+	register.Function1x2(byBucket)
 	register.Emitter1[Closed]()
-	register.DoFn6x1[ctx, state.Provider, timers.Provider, string, schemas.Member, func(Closed), error](&groupFn{})
+	register.DoFn6x1[ctx, state.Provider, timers.Provider, int64, schemas.Member, func(Closed), error](&groupFn{})
 }
 
 // Advantage assembles the groups of a PCollection<schemas.Member> that passed
@@ -26,8 +26,10 @@ func Advantage(s beam.Scope, c Config, members beam.PCollection) beam.PCollectio
 		panic(err)
 	}
 	s = s.Scope("advantage.Advantage")
-	keyed := beam.ParDo(s, byGroup, members)
+	keyed := beam.ParDo(s, byBucket, members)
 	return beam.ParDo(s, newGroupFn(c), keyed)
 }
 
-func byGroup(m schemas.Member) (string, schemas.Member) { return m.Reward.Trajectory.GroupID, m }
+func byBucket(m schemas.Member) (int64, schemas.Member) {
+	return bucketOf(m.Reward.Trajectory.GroupID), m
+}

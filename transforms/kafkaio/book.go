@@ -31,7 +31,9 @@ type book struct {
 
 	mu        sync.Mutex // guards the fields below
 	claim     *claim
-	target    int64 // what the committing goroutine may commit
+	sizes     map[int64]int // bytes of the begun and unfinished, by offset
+	held      int           // their sum
+	target    int64         // what the committing goroutine may commit
 	committed int64
 }
 
@@ -41,7 +43,7 @@ type book struct {
 func (j *job) newBook(c broker, retry time.Duration, at partitionKey, start int64) *book {
 	b := &book{
 		job: j, broker: c, retry: retry, at: at, kick: make(chan struct{}, 1), writing: make(chan struct{}, 1),
-		claim: newClaim(start), target: start, committed: start,
+		claim: newClaim(start), sizes: make(map[int64]int), target: start, committed: start,
 	}
 	j.mu.Lock()
 	j.books[at] = b
@@ -52,18 +54,28 @@ func (j *job) newBook(c broker, retry time.Duration, at partitionKey, start int6
 	return b
 }
 
-// begin notes that work on offset has started.
-func (b *book) begin(offset int64) error {
+// begin notes that work on offset has started, on a value of so many bytes.
+func (b *book) begin(offset int64, bytes int) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.named(b.claim.begin(offset))
+	if err := b.claim.begin(offset); err != nil {
+		return b.named(err)
+	}
+	b.sizes[offset] = bytes
+	b.held += bytes
+	return nil
 }
 
 // finish notes that the outputs of offset are durable. It commits nothing.
 func (b *book) finish(offset int64) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.named(b.claim.finish(offset))
+	if err := b.claim.finish(offset); err != nil {
+		return b.named(err)
+	}
+	b.held -= b.sizes[offset]
+	delete(b.sizes, offset)
+	return nil
 }
 
 func (b *book) named(err error) error {
@@ -78,6 +90,13 @@ func (b *book) state() (position int64, lag int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.claim.position(), b.claim.lag()
+}
+
+// unfinished is the size of the values that are begun and not finished.
+func (b *book) unfinished() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.held
 }
 
 // skip says that nothing below offset will be begun.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -13,9 +14,13 @@ import (
 )
 
 const (
-	// maxBatchBytes is the largest batch, hence the largest record, written. The
-	// broker's message.max.bytes must allow it (EnsureTopics sets it).
+	// maxBatchBytes is the largest batch, hence the largest record, written where
+	// there is no store for blobs. The broker's message.max.bytes must allow it
+	// (EnsureTopics sets it).
 	maxBatchBytes = 64 << 20
+	// frameRoom is what a batch may have beyond its records: its head, and what LZ4
+	// adds to bytes that do not compress, at most 8 bytes for each 64 KiB.
+	frameRoom = 16 << 10
 	// batchTimeout is how long a write waits for company in its batch. A lone
 	// record pays it in full, so it is short; kafka-go's default is a second.
 	batchTimeout = 200 * time.Microsecond
@@ -32,6 +37,11 @@ type client struct {
 	transport *kafka.Transport
 	kafka     *kafka.Client
 	writer    *kafka.Writer
+	// batchBytes is the largest batch written, and what topics must take.
+	batchBytes int
+	// blobs holds values of more than above bytes; nil where all are on topics.
+	blobs BlobStore
+	above int
 	// met says that this cluster has answered once: from then on a connection
 	// that ends is an outage, before it is a wrong port or protocol.
 	met atomic.Bool
@@ -51,18 +61,20 @@ func clientFor(brokers string) *client {
 	defer clients.Unlock()
 	c := clients.byBrokers[brokers]
 	if c == nil {
-		c = newClient(brokers, newTransport())
+		c = newClient(brokers, newTransport(), maxBatchBytes)
 		clients.byBrokers[brokers] = c
 	}
 	return c
 }
 
-func newClient(brokers string, transport *kafka.Transport) *client {
+func newClient(brokers string, transport *kafka.Transport, batchBytes int) *client {
 	addr := kafka.TCP(strings.Split(brokers, ",")...)
 	return &client{
-		brokers:   brokers,
-		transport: transport,
-		kafka:     &kafka.Client{Addr: addr, Transport: transport},
+		brokers:    brokers,
+		transport:  transport,
+		kafka:      &kafka.Client{Addr: addr, Transport: transport},
+		batchBytes: batchBytes,
+		above:      math.MaxInt,
 		writer: &kafka.Writer{
 			Addr:         addr,
 			Transport:    transport,
@@ -70,7 +82,7 @@ func newClient(brokers string, transport *kafka.Transport) *client {
 			RequiredAcks: kafka.RequireAll,
 			Compression:  kafka.Lz4,
 			BatchTimeout: batchTimeout,
-			BatchBytes:   maxBatchBytes,
+			BatchBytes:   int64(batchBytes - frameRoom),
 			BatchSize:    1000,
 			MaxAttempts:  1, // retry does it, with a bound in time and for the failed records only
 			WriteTimeout: attemptTimeout,
@@ -125,6 +137,10 @@ func CloseAll(ctx context.Context) error {
 // produce writes outputs and returns when all in-sync replicas have them.
 // Records that failed are written again, those that succeeded are not.
 func (c *client) produce(ctx context.Context, budget time.Duration, outputs []Output) error {
+	outputs, err := c.offload(ctx, budget, outputs)
+	if err != nil {
+		return err
+	}
 	messages := make([]kafka.Message, len(outputs))
 	for i, o := range outputs {
 		messages[i] = kafka.Message{Topic: o.Topic, Key: o.Key, Value: o.Value}

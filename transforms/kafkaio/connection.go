@@ -108,7 +108,7 @@ func Connect(brokers string, t TLS, s SASL) error {
 	if old := clients.byBrokers[brokers]; old != nil {
 		old.transport.CloseIdleConnections()
 	}
-	clients.byBrokers[brokers] = newClient(brokers, transport)
+	clients.byBrokers[brokers] = newClient(brokers, transport, maxBatchBytes)
 	return nil
 }
 

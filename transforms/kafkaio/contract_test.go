@@ -32,6 +32,7 @@ func contract(t *testing.T, brokers string, options ...kgo.Opt) {
 		{"topic settings", testTopicSettings},
 		{"round trip", testRoundTrip},
 		{"large records", testLargeRecords},
+		{"blobs", testBlobs},
 		{"positions", testPositions},
 		{"inspection", testInspection},
 		{"control records", func(t *testing.T, brokers string) { testControlRecords(t, brokers, options) }},

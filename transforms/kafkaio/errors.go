@@ -117,7 +117,7 @@ func plain(err error) error {
 	var certificate *tls.CertificateVerificationError
 	switch {
 	case errors.As(err, &large):
-		return fmt.Errorf("record of %d bytes is larger than the %d that a batch may have", len(large.Message.Key)+len(large.Message.Value), maxBatchBytes)
+		return fmt.Errorf("record of %d bytes is larger than a batch may be: a blob store takes such values (kafka.blobs.url)", len(large.Message.Key)+len(large.Message.Value))
 	case errors.Is(err, kafka.OffsetOutOfRange):
 		return ErrOffsetOutOfRange
 	case errors.Is(err, kafka.UnknownTopicOrPartition):

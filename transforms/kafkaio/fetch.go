@@ -28,6 +28,10 @@ type fetcher interface {
 	// fetch returns the records from offset on, waiting a bounded time for the
 	// first. An empty answer is not an error.
 	fetch(ctx context.Context, topic string, partition int32, offset int64) (batch, error)
+	// whole returns a fetched record with the value that was written, trying for
+	// budget where that lies elsewhere. It comes one record at a time behind fetch,
+	// since an answer may refer to more than memory holds.
+	whole(ctx context.Context, budget time.Duration, r Record) (Record, error)
 }
 
 // batch is one answer. next is the offset to ask for next: above the last
@@ -152,6 +156,13 @@ func follow(ctx context.Context, f fetcher, at partition, brokers string, budget
 		for _, record := range b.records {
 			if record.Source.Offset >= at.End {
 				break
+			}
+			record, err := f.whole(ctx, budget, record)
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			if err != nil {
+				return err
 			}
 			if err := deliver(record); err != nil {
 				return err

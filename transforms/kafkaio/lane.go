@@ -151,7 +151,7 @@ func (l *lane) start(reading context.Context, r Record) error {
 	if err := l.stage.slots.Acquire(reading, 1); err != nil {
 		return context.Cause(reading)
 	}
-	if err := l.book.begin(r.Source.Offset); err != nil {
+	if err := l.book.begin(r.Source.Offset, len(r.Value)); err != nil {
 		l.stage.slots.Release(1)
 		return err
 	}

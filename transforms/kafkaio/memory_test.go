@@ -18,6 +18,7 @@ type memory struct {
 	commits []int64       // in the order stored
 
 	latency time.Duration         // of produce and commit
+	handed  int                   // bytes of all answers
 	refuse  func(op string) error // asked before each operation; nil refuses nothing
 }
 
@@ -64,7 +65,7 @@ func (m *memory) fetch(ctx context.Context, topic string, _ int32, offset int64)
 		log, grown := m.logs[topic], m.grown
 		m.mu.Unlock()
 		if int64(len(log)) > offset {
-			return batch{records: log[offset:], next: int64(len(log)), high: int64(len(log))}, nil
+			return m.answer(log, offset), nil
 		}
 		select {
 		case <-grown:
@@ -76,6 +77,28 @@ func (m *memory) fetch(ctx context.Context, topic string, _ int32, offset int64)
 	}
 	return batch{next: offset, high: offset}, nil
 }
+
+// answer holds at most fetchBytes, or one record.
+func (m *memory) answer(log []Record, offset int64) batch {
+	next, size := offset, 0
+	for next < int64(len(log)) && (size == 0 || size+len(log[next].Value) <= fetchBytes) {
+		size += len(log[next].Value)
+		next++
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.handed += size
+	return batch{records: log[offset:next], next: next, high: int64(len(log))}
+}
+
+// given is the size of what was fetched.
+func (m *memory) given() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.handed
+}
+
+func (m *memory) whole(_ context.Context, _ time.Duration, r Record) (Record, error) { return r, nil }
 
 func (m *memory) produce(ctx context.Context, budget time.Duration, outputs []Output) error {
 	return retry(ctx, budget, "memory", fmt.Sprintf("writing %d records", len(outputs)), func(ctx context.Context) error {

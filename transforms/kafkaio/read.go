@@ -23,6 +23,9 @@ type ReadConfig struct {
 	// downstream; default 65536. Reading pauses there, so it must be above
 	// whatever the pipeline holds back on purpose.
 	Lag int
+	// LagBytes bounds the values of one partition that are read and not finished,
+	// in bytes; default 1 GiB. It too must be above what is held back on purpose.
+	LagBytes int
 }
 
 // Read returns the records of a topic: PCollection<Record>, unbounded, or
@@ -32,10 +35,7 @@ type ReadConfig struct {
 // configuration panics.
 func Read(s beam.Scope, cfg ReadConfig) beam.PCollection {
 	s = s.Scope("kafkaio.Read " + cfg.Topic)
-	cfg.Source = cfg.Source.withDefaults()
-	if cfg.Lag == 0 {
-		cfg.Lag = 1 << 16
-	}
+	cfg = cfg.withDefaults()
 	if err := cfg.Validate(); err != nil {
 		panic(fmt.Sprintf("kafkaio.Read: %v", err))
 	}
@@ -44,11 +44,22 @@ func Read(s beam.Scope, cfg ReadConfig) beam.PCollection {
 	return beam.ParDo(s, &readFn{Config: cfg}, parts)
 }
 
+func (c ReadConfig) withDefaults() ReadConfig {
+	c.Source = c.Source.withDefaults()
+	if c.Lag == 0 {
+		c.Lag = 1 << 16
+	}
+	if c.LagBytes == 0 {
+		c.LagBytes = 1 << 30
+	}
+	return c
+}
+
 // Validate reports everything that is wrong with the settings.
 func (c ReadConfig) Validate() error {
 	problems := c.Source.problems()
-	if c.Lag < 0 {
-		problems = append(problems, "Lag is negative")
+	if c.Lag < 0 || c.LagBytes < 0 {
+		problems = append(problems, "Lag or LagBytes is negative")
 	}
 	return joined(problems)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 )
@@ -13,6 +14,9 @@ const (
 	// the runner: this many records and bytes, plus one answer.
 	readAhead      = 4096
 	readAheadBytes = 16 << 20
+	// heldFor is how long a pipeline that finishes nothing may hold back as much as
+	// it may before that is told.
+	heldFor = 30 * time.Second
 )
 
 // reader is one partition of a Read: a goroutine fills the buffer, and
@@ -98,7 +102,12 @@ func (r *reader) fill(j *job, f fetcher) {
 		}
 	}()
 	err := follow(reading, f, r.at, r.cfg.Brokers, r.cfg.RetryFor, r.stats.progress, func(record Record) error {
-		for !r.put(record) {
+		for began, told := time.Now(), false; !r.put(record); {
+			if held := r.book.unfinished(); !told && held >= r.cfg.LagBytes && time.Since(began) >= heldFor {
+				slog.Warn(fmt.Sprintf("job %s: reading %s[%d] waits: %d MiB are read and not finished, and nothing was finished for %s; is more held back on purpose, give LagBytes",
+					j.name, r.at.Topic, r.at.Partition, held>>20, heldFor))
+				told = true
+			}
 			select {
 			case <-r.taken:
 			case <-time.After(commitEvery): // the window opens when acks arrive elsewhere
@@ -125,10 +134,11 @@ func (r *reader) fill(j *job, f fetcher) {
 // put appends a record if there is room.
 func (r *reader) put(record Record) bool {
 	_, lag := r.book.state()
+	unfinished := r.book.unfinished()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	full := len(r.buffer) >= readAhead || r.bytes >= readAheadBytes
-	if full || r.cfg.Group != "" && lag+len(r.buffer) >= r.cfg.Lag {
+	if full || r.cfg.Group != "" && (lag+len(r.buffer) >= r.cfg.Lag || unfinished+r.bytes >= r.cfg.LagBytes) {
 		return false
 	}
 	r.buffer = append(r.buffer, record)
@@ -170,7 +180,7 @@ func (r *reader) take() (Record, bool) {
 	}
 	record := r.buffer[0]
 	if r.cfg.Group != "" {
-		if err := r.book.begin(record.Source.Offset); err != nil {
+		if err := r.book.begin(record.Source.Offset, len(record.Value)); err != nil {
 			r.err = err
 			return Record{}, false
 		}

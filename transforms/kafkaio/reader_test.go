@@ -16,7 +16,7 @@ import (
 func newReader(t *testing.T, m *memory, cfg ReadConfig, at partition) (*reader, *job) {
 	j := jobFor(t.Name())
 	cfg.Job, cfg.Topic = t.Name(), "in"
-	cfg.Source = cfg.Source.withDefaults()
+	cfg = cfg.withDefaults()
 	r := cfg.start(j, m, at)
 	return r, j
 }

@@ -101,7 +101,7 @@ func TestPlainSaysItInOneLine(t *testing.T) {
 		{two, "[6] Not Leader For Partition: the client attempted to send messages to a replica that is not the leader for some partition, the client's metadata are likely out of date"},
 		{kafka.OffsetOutOfRange, "offset out of range"},
 		{kafka.UnknownTopicOrPartition, "topic does not exist"},
-		{kafka.MessageTooLargeError{Message: kafka.Message{Value: make([]byte, 9)}}, "record of 9 bytes is larger than the 67108864 that a batch may have"},
+		{kafka.MessageTooLargeError{Message: kafka.Message{Value: make([]byte, 9)}}, "record of 9 bytes is larger than a batch may be: a blob store takes such values (kafka.blobs.url)"},
 		{errors.New("a\n\tb"), "a b"},
 	} {
 		if got := plain(c.in).Error(); got != c.want || strings.Contains(got, "\n") {

@@ -29,7 +29,7 @@ type TopicSpec struct {
 
 // entries are the settings that a new topic gets. The rest is the broker's
 // default.
-func (s TopicSpec) entries() []kafka.ConfigEntry {
+func (s TopicSpec) entries(batchBytes int) []kafka.ConfigEntry {
 	policy := "delete"
 	if s.Compact {
 		policy = "compact"
@@ -37,7 +37,7 @@ func (s TopicSpec) entries() []kafka.ConfigEntry {
 	return []kafka.ConfigEntry{
 		{ConfigName: "cleanup.policy", ConfigValue: policy},
 		{ConfigName: "compression.type", ConfigValue: "producer"}, // the broker need not unpack what comes packed
-		{ConfigName: "max.message.bytes", ConfigValue: strconv.Itoa(maxBatchBytes)},
+		{ConfigName: "max.message.bytes", ConfigValue: strconv.Itoa(batchBytes)},
 		{ConfigName: "retention.bytes", ConfigValue: "-1"},
 		{ConfigName: "retention.ms", ConfigValue: strconv.FormatInt(s.retentionMS(), 10)},
 	}
@@ -51,7 +51,7 @@ func (s TopicSpec) retentionMS() int64 {
 }
 
 // EnsureTopics creates the topics that do not exist, with a message size limit
-// of 64 MiB. A topic that exists is never altered: what would lose records or
+// of 64 MiB, or the smaller one of [Offload]. A topic that exists is never altered: what would lose records or
 // fail later is an error that says how to help it (another number of partitions,
 // since keys would move; a smaller size limit; compaction of a log), and records
 // that are deleted earlier than asked are a warning in the log.
@@ -71,7 +71,7 @@ func EnsureTopics(ctx context.Context, brokers string, specs ...TopicSpec) error
 			continue
 		}
 		request.Topics = append(request.Topics, kafka.TopicConfig{
-			Topic: spec.Name, NumPartitions: spec.Partitions, ReplicationFactor: cmp.Or(spec.Replicas, -1), ConfigEntries: spec.entries(),
+			Topic: spec.Name, NumPartitions: spec.Partitions, ReplicationFactor: cmp.Or(spec.Replicas, -1), ConfigEntries: spec.entries(c.batchBytes),
 		})
 	}
 	if len(request.Topics) > 0 {
@@ -103,7 +103,7 @@ func EnsureTopics(ctx context.Context, brokers string, specs ...TopicSpec) error
 		if len(partitions) != spec.Partitions {
 			return fmt.Errorf("kafka %s: topic %s has %d partitions, not %d: choose another topic prefix or the same number", brokers, spec.Name, len(partitions), spec.Partitions)
 		}
-		if err := spec.compare(brokers, values(settings[spec.Name])); err != nil {
+		if err := spec.compare(brokers, c.batchBytes, values(settings[spec.Name])); err != nil {
 			return err
 		}
 	}
@@ -112,13 +112,13 @@ func EnsureTopics(ctx context.Context, brokers string, specs ...TopicSpec) error
 
 // compare looks at the settings of a topic that existed; none are known of one
 // that may not be described.
-func (s TopicSpec) compare(brokers string, settings map[string]string) error {
+func (s TopicSpec) compare(brokers string, batchBytes int, settings map[string]string) error {
 	alter := func(setting string) string {
 		return fmt.Sprintf("kafka-configs.sh --bootstrap-server %s --alter --topic %s --add-config %s", brokers, s.Name, setting)
 	}
-	if limit, err := strconv.Atoi(settings["max.message.bytes"]); err == nil && limit < maxBatchBytes {
-		return fmt.Errorf("kafka %s: topic %s takes batches of %d bytes, and records may need %d: raise it (%s) or choose another topic prefix",
-			brokers, s.Name, limit, maxBatchBytes, alter(fmt.Sprintf("max.message.bytes=%d", maxBatchBytes)))
+	if limit, err := strconv.Atoi(settings["max.message.bytes"]); err == nil && limit < batchBytes {
+		return fmt.Errorf("kafka %s: topic %s takes batches of %d bytes, and records may need %d: raise it (%s), keep large values in a blob store (kafka.blobs.url) or choose another topic prefix",
+			brokers, s.Name, limit, batchBytes, alter(fmt.Sprintf("max.message.bytes=%d", batchBytes)))
 	}
 	if strings.Contains(settings["cleanup.policy"], "compact") && !s.Compact {
 		return fmt.Errorf("kafka %s: topic %s is compacted, which deletes all but the newest record of a group: change it (%s) or choose another topic prefix",

@@ -36,7 +36,7 @@ func TestCompare(t *testing.T) {
 		{name: "may not be described", differs: nil},
 		{name: "takes more", differs: map[string]string{"max.message.bytes": "104857600"}},
 		{name: "takes less", differs: map[string]string{"max.message.bytes": "1048588"},
-			refused: "topic x takes batches of 1048588 bytes, and records may need 67108864: raise it (kafka-configs.sh --bootstrap-server b:1 --alter --topic x --add-config max.message.bytes=67108864)"},
+			refused: "topic x takes batches of 1048588 bytes, and records may need 67108864: raise it (kafka-configs.sh --bootstrap-server b:1 --alter --topic x --add-config max.message.bytes=67108864), keep large values in a blob store (kafka.blobs.url) or choose another topic prefix"},
 		{name: "a log that is compacted", differs: map[string]string{"cleanup.policy": "compact,delete"},
 			refused: "topic x is compacted, which deletes all but the newest record of a group: change it (kafka-configs.sh --bootstrap-server b:1 --alter --topic x --add-config cleanup.policy=delete)"},
 		{name: "a table that is compacted", spec: TopicSpec{Compact: true}, differs: map[string]string{"cleanup.policy": "compact", "retention.ms": "604800000"}},
@@ -51,7 +51,7 @@ func TestCompare(t *testing.T) {
 			settings := maps.Clone(fits)
 			maps.Copy(settings, c.differs)
 			c.spec.Name = "x"
-			err := c.spec.compare("b:1", settings)
+			err := c.spec.compare("b:1", maxBatchBytes, settings)
 			if (err != nil) != (c.refused != "") || err != nil && !strings.Contains(err.Error(), c.refused) {
 				t.Errorf("got  %v\nwant %s", err, c.refused)
 			}
@@ -60,7 +60,7 @@ func TestCompare(t *testing.T) {
 			}
 		})
 	}
-	if err := (TopicSpec{}).compare("b:1", nil); err != nil {
+	if err := (TopicSpec{}).compare("b:1", maxBatchBytes, nil); err != nil {
 		t.Errorf("a topic that may not be described: %v", err)
 	}
 }

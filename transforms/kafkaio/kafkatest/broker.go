@@ -55,8 +55,17 @@ func Each(t *testing.T, test func(t *testing.T, b *Broker)) {
 	}
 }
 
+// Newest starts a broker of the newest version, for a benchmark.
+func Newest(b *testing.B) *Broker {
+	versions, err := poms.ReadDir("testdata")
+	if err != nil {
+		b.Fatal(err)
+	}
+	return start(b, versions[len(versions)-1].Name()) // 3.9.1, 4.1.0: sorted by name
+}
+
 // without skips the test, or fails it where a real broker is required.
-func without(t *testing.T, reason string) {
+func without(t testing.TB, reason string) {
 	t.Helper()
 	if os.Getenv("CI") == "true" || os.Getenv("MILLRACE_REQUIRE_KAFKA") != "" {
 		t.Fatalf("no real Kafka broker: %s", reason)
@@ -64,7 +73,7 @@ func without(t *testing.T, reason string) {
 	t.Skipf("no real Kafka broker: %s", reason)
 }
 
-func start(t *testing.T, version string) *Broker {
+func start(t testing.TB, version string) *Broker {
 	t.Helper()
 	java, err := exec.LookPath("java")
 	if err != nil {
@@ -100,7 +109,7 @@ func start(t *testing.T, version string) *Broker {
 
 // run starts the broker and returns when it serves; it is killed at the end of
 // the test, and with this process however that ends.
-func (b *Broker) run(t *testing.T, broker *exec.Cmd) {
+func (b *Broker) run(t testing.TB, broker *exec.Cmd) {
 	t.Helper()
 	var out bytes.Buffer // read after exited
 	broker.Stdout, broker.Stderr = &out, &out
@@ -139,7 +148,7 @@ func (b *Broker) run(t *testing.T, broker *exec.Cmd) {
 
 // freePorts finds free ports below those that the kernel hands out by itself,
 // among which another test might get one before the broker binds it.
-func freePorts(t *testing.T, n int) []string {
+func freePorts(t testing.TB, n int) []string {
 	t.Helper()
 	var addresses []string
 	for range 1000 {

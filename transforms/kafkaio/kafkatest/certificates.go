@@ -37,7 +37,7 @@ type authority struct {
 }
 
 // MakeCertificates writes them to dir, in place of those that it wrote before.
-func MakeCertificates(t *testing.T, dir string) Certificates {
+func MakeCertificates(t testing.TB, dir string) Certificates {
 	t.Helper()
 	write := func(name string, text ...[]byte) string {
 		path := filepath.Join(dir, name)
@@ -59,7 +59,7 @@ func MakeCertificates(t *testing.T, dir string) Certificates {
 
 // issue makes a key and its certificate, signed by a parent or, for nil, by
 // itself to sign others.
-func issue(t *testing.T, name string, parent *authority) authority {
+func issue(t testing.TB, name string, parent *authority) authority {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -92,7 +92,7 @@ func issue(t *testing.T, name string, parent *authority) authority {
 	return authority{key, certificate, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})}
 }
 
-func keyPEM(t *testing.T, a authority) []byte {
+func keyPEM(t testing.TB, a authority) []byte {
 	t.Helper()
 	der, err := x509.MarshalPKCS8PrivateKey(a.key)
 	if err != nil {
