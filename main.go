@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
@@ -15,6 +16,8 @@ import (
 
 type commands struct {
 	Train      trainCommand      `cmd:"" help:"Train an agent: rollouts, rewards, advantages and updates, with an evaluation before and after."`
+	Submit     submitCommand     `cmd:"" help:"Run a bounded job: tasks, or records of an earlier job, through some of the stages."`
+	Jobs       jobsCommand       `cmd:"" help:"List, show, cancel and drain submitted jobs."`
 	Topics     topicsCommand     `cmd:"" help:"Look at the topics of a run: what they hold, how they are kept, how far the stages have read."`
 	Report     reportCommand     `cmd:"" help:"Write the report and the data files of a run again."`
 	Query      queryCommand      `cmd:"" help:"Ask the data of runs by SQL."`
@@ -130,6 +133,10 @@ func main() {
 		kong.BindTo(context.Background(), (*context.Context)(nil)))
 	if err := parsed.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "millrace:", err)
+		var ended interface{ ExitCode() int }
+		if errors.As(err, &ended) {
+			os.Exit(ended.ExitCode())
+		}
 		os.Exit(1)
 	}
 }

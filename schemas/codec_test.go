@@ -55,6 +55,7 @@ func codecs() []tested {
 		examples[PolicyVersion]{PolicyVersions, examplePolicyVersions()},
 		examples[Measurement]{Measurements, exampleMeasurements()},
 		examples[Blob]{Blobs, exampleBlobs()},
+		examples[Member]{Members, exampleMembers()},
 	}
 }
 
@@ -308,6 +309,8 @@ func TestContract(t *testing.T) {
 		{"Reason", Invalid, letter(func(d *DeadLetter) { d.Reason = "bad luck" })},
 		{"Stage", Invalid, letter(func(d *DeadLetter) { d.Stage = "" })},
 		{"Version", Invalid, PolicyVersion{Version: -1}.Validate()},
+		{"Reward.Value", NotFinite, Member{Reward: Reward{Trajectory: tombstone(), Failure: "no namespace", Value: nan}, Excluded: "failed"}.Validate()},
+		{"Counts", Invalid, Member{Reward: exampleReward()}.Validate()},
 		{"CodeVersion", Invalid, update(func(u *Update) { u.CodeVersion = "c\xff" })},
 		{"Topic", Invalid, blob(func(b *Blob) { b.Topic = "" })},
 		{"Topic", Invalid, blob(func(b *Blob) { b.Topic = ".." })},

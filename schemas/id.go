@@ -13,3 +13,8 @@ func GroupID(run, taskID string, iteration int64) string {
 func TrajectoryID(run, taskID string, iteration int64, rollout, attempt int32) string {
 	return fmt.Sprintf("%s#%d.%d", GroupID(run, taskID, iteration), rollout, attempt)
 }
+
+// RolloutID names a rollout of a group, whatever its attempt.
+func RolloutID(groupID string, rollout int32) string {
+	return fmt.Sprintf("%s#%d", groupID, rollout)
+}

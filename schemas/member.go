@@ -12,8 +12,8 @@ import (
 // Member is a rewarded trajectory on its way into its group: what the filter
 // decided of it, and where it was read.
 //
-// It travels inside a job only, never over a topic, so it has no schema of its
-// own.
+// Inside a job it travels with its source (EncodeMember); between two jobs, one
+// that ends with the filter and one that begins behind it, as a record (Members).
 type Member struct {
 	Reward Reward
 	// Source is where the record was read; its Offset is the record's own.
@@ -26,6 +26,28 @@ type Member struct {
 	// no trained token; otherwise Counts is the opposite of being excluded
 	// (invariant 7).
 	Counts bool
+}
+
+// Members is the codec of Member. Source is no column: it is where a reader found
+// the record.
+var Members = newCodec("member", memberColumns)
+
+var memberColumns = []column[Member]{
+	nested("reward", func(m *Member) *Reward { return &m.Reward }, rewardColumns),
+	text("excluded", func(m *Member) *string { return &m.Excluded }),
+	boolean("counts", func(m *Member) *bool { return &m.Counts }),
+}
+
+// Validate checks the contract of a member that the filter has seen: a valid
+// reward, and that one which is not excluded counts.
+func (m Member) Validate() error {
+	c := &contract{schema: "member", id: m.Reward.Trajectory.ID}
+	m.Reward.check(c, "Reward.")
+	c.utf8("Excluded", m.Excluded)
+	if m.Excluded == "" && !m.Counts {
+		c.fail(Invalid, "Counts", "is false although nothing excludes the trajectory")
+	}
+	return c.err()
 }
 
 // An encoded member is

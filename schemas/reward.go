@@ -40,14 +40,18 @@ var rewardColumns = []column[Reward]{
 // (invariant 1: no failure becomes a reward).
 func (r Reward) Validate() error {
 	c := &contract{schema: "reward", id: r.Trajectory.ID}
-	r.Trajectory.check(c, "Trajectory.")
-	c.finite("Value", r.Value)
+	r.check(c, "")
+	return c.err()
+}
+
+func (r *Reward) check(c *contract, prefix string) {
+	r.Trajectory.check(c, prefix+"Trajectory.")
+	c.finite(prefix+"Value", r.Value)
 	if r.Failure != "" && r.Value != 0 {
-		c.fail(Invalid, "Value", "is %v although scoring failed: %s", r.Value, r.Failure)
+		c.fail(Invalid, prefix+"Value", "is %v although scoring failed: %s", r.Value, r.Failure)
 	}
 	if r.Trajectory.Termination == Failed && r.Failure == "" {
-		c.fail(Invalid, "Failure", "is empty although the trajectory failed: %s", r.Trajectory.Failure)
+		c.fail(Invalid, prefix+"Failure", "is empty although the trajectory failed: %s", r.Trajectory.Failure)
 	}
-	c.notNegative("Duration", r.Duration)
-	return c.err()
+	c.notNegative(prefix+"Duration", r.Duration)
 }

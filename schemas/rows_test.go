@@ -95,6 +95,11 @@ func exampleRewards() []Reward {
 	return []Reward{exampleReward(), {Trajectory: tombstone(), Failure: "no namespace"}}
 }
 
+func exampleMembers() []Member {
+	rewards := exampleRewards()
+	return []Member{{Reward: rewards[0], Excluded: "steps", Counts: true}, {Reward: rewards[1], Excluded: "failed"}}
+}
+
 func exampleSamples() []Sample {
 	return []Sample{exampleSample(), {
 		ID: "r/0/t#0.2", GroupID: "r/0/t", Excluded: "failed", Termination: Failed, GroupMembers: 1, GroupSize: 2,

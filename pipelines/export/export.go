@@ -17,7 +17,9 @@ import (
 
 // The names of the tables: directories below a run's data directory.
 const (
+	Rollouts     = "rollouts"     // schemas.Trajectory: of a job that does not score
 	Trajectories = "trajectories" // schemas.Reward: with their rewards
+	Filtered     = "filtered"     // schemas.Member: of a job that ends with the filter
 	Samples      = "samples"      // schemas.Sample
 	Ledger       = "ledger"       // schemas.Update
 	DeadLetters  = "dead_letters" // schemas.DeadLetter
@@ -26,7 +28,7 @@ const (
 
 // Topics are the topics to export, by name. One with an empty name is left out.
 type Topics struct {
-	Rewarded, Samples, Ledger, DeadLetters string
+	Trajectories, Rewarded, Filtered, Samples, Ledger, DeadLetters string
 }
 
 // Table says what became of one table.
@@ -35,8 +37,8 @@ type Table struct {
 	Dir string
 	// Topic is where the rows come from, empty for the journal.
 	Topic string
-	// Rows were written. Duplicates are rows whose id came before: delivery is at
-	// least once, and the first one is kept.
+	// Rows were written. Duplicates are rows whose rollout, sample, step or letter
+	// came before: delivery is at least once, and the first one is kept.
 	Rows, Duplicates int64
 	// Undecodable records are in no file; Problem is the first one's error.
 	Undecodable int64
@@ -70,8 +72,11 @@ type codec[T any] interface {
 }
 
 var (
-	rewards = kind[schemas.Reward]{Trajectories, schemas.Rewards,
-		func(r schemas.Reward) string { return r.Trajectory.ID }, func(r schemas.Reward) int64 { return r.Trajectory.Finished }}
+	rollouts = kind[schemas.Trajectory]{Rollouts, schemas.Trajectories, rollout, func(t schemas.Trajectory) int64 { return t.Finished }}
+	rewards  = kind[schemas.Reward]{Trajectories, schemas.Rewards,
+		func(r schemas.Reward) string { return rollout(r.Trajectory) }, func(r schemas.Reward) int64 { return r.Trajectory.Finished }}
+	filtered = kind[schemas.Member]{Filtered, schemas.Members,
+		func(m schemas.Member) string { return rollout(m.Reward.Trajectory) }, func(m schemas.Member) int64 { return m.Reward.Trajectory.Finished }}
 	samples = kind[schemas.Sample]{Samples, schemas.Samples,
 		func(s schemas.Sample) string { return s.ID }, func(schemas.Sample) int64 { return 0 }}
 	updates = kind[schemas.Update]{Ledger, schemas.Updates,
@@ -79,6 +84,10 @@ var (
 	deadLetters = kind[schemas.DeadLetter]{DeadLetters, schemas.DeadLetters,
 		func(d schemas.DeadLetter) string { return d.ID }, func(d schemas.DeadLetter) int64 { return d.Time }}
 )
+
+// rollout names the rollout that a trajectory is of. A crash may leave two of one
+// rollout, made in different attempts.
+func rollout(t schemas.Trajectory) string { return schemas.RolloutID(t.GroupID, t.Rollout) }
 
 // Run writes what the topics of a run hold now, and its journal, to the data
 // directory dir, which is made if it is missing: the tables trajectories, samples,
@@ -93,13 +102,27 @@ var (
 // Memory is bounded by a few MiB of rows, and 16 bytes for each row to know
 // duplicates by. A record that cannot be decoded is counted, not fatal.
 func Run(ctx context.Context, brokers, run string, topics Topics, recorded journal.Record, dir string) ([]Table, error) {
+	tables, err := Tables(ctx, brokers, run, topics, dir)
+	if err != nil {
+		return tables, err
+	}
+	t, err := metrics(recorded, dir, run)
+	if err != nil {
+		return tables, fmt.Errorf("exporting run %s to %s: %w", run, dir, err)
+	}
+	return append(tables, t), nil
+}
+
+// Tables is Run without the journal.
+func Tables(ctx context.Context, brokers, run string, topics Topics, dir string) ([]Table, error) {
 	var tables []Table
 	for _, write := range []func() (Table, error){
+		func() (Table, error) { return table(ctx, brokers, topics.Trajectories, dir, run, rollouts) },
 		func() (Table, error) { return table(ctx, brokers, topics.Rewarded, dir, run, rewards) },
+		func() (Table, error) { return table(ctx, brokers, topics.Filtered, dir, run, filtered) },
 		func() (Table, error) { return table(ctx, brokers, topics.Samples, dir, run, samples) },
 		func() (Table, error) { return table(ctx, brokers, topics.Ledger, dir, run, updates) },
 		func() (Table, error) { return table(ctx, brokers, topics.DeadLetters, dir, run, deadLetters) },
-		func() (Table, error) { return metrics(recorded, dir, run) },
 	} {
 		t, err := write()
 		if err != nil {

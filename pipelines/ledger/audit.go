@@ -39,12 +39,12 @@ func (l *Log) Audit() []Balance {
 	var orders []entry
 	for id, o := range l.orders {
 		for i := range o.rollouts {
-			orders = append(orders, entry{member(id, i), o.source})
+			orders = append(orders, entry{schemas.RolloutID(id, i), o.source})
 		}
 	}
 	rolledOut := map[string]bool{}
 	for _, t := range l.trajectories {
-		rolledOut[member(t.group, t.rollout)] = true
+		rolledOut[schemas.RolloutID(t.group, t.rollout)] = true
 	}
 	consumed, dropped := map[string]bool{}, map[string]bool{}
 	for _, u := range l.updates {
@@ -65,9 +65,6 @@ func (l *Log) Audit() []Balance {
 		l.steps(),
 	}
 }
-
-// member names a rollout whatever its attempt.
-func member(group string, rollout int32) string { return fmt.Sprintf("%s#%d", group, rollout) }
 
 func ids[V any](m map[string]V) map[string]bool {
 	out := make(map[string]bool, len(m))

@@ -27,7 +27,7 @@ func Advantage(s Stream, f filter.Config, a advantage.Config) *beam.Pipeline {
 	records := kafkaio.Read(root, kafkaio.ReadConfig{
 		Source: kafkaio.Source{Job: s.Job, Brokers: s.Brokers, Topic: s.Topics.Rewarded, Group: s.Job},
 	})
-	members, undecoded := beam.ParDo2(root, &memberFn{Topics: s.Topics}, records)
+	members, undecoded := beam.ParDo2(root, &memberFn{Stage: "advantage", Topics: s.Topics}, records)
 	closed := advantage.Advantage(root, a, filter.Filter(root, f, members))
 	results := beam.ParDo(root, &closedFn{Topics: s.Topics}, closed)
 	acks := kafkaio.Write(root, kafkaio.WriteConfig{Job: s.Job, Brokers: s.Brokers}, beam.Flatten(root, results, undecoded))
@@ -37,6 +37,7 @@ func Advantage(s Stream, f filter.Config, a advantage.Config) *beam.Pipeline {
 
 // memberFn decodes rewards.
 type memberFn struct {
+	Stage  string // in dead letters
 	Topics Topics
 }
 
@@ -47,7 +48,7 @@ func (fn *memberFn) ProcessElement(r kafkaio.Record, emit func(schemas.Member), 
 		err = errOneRow(len(rewards))
 	}
 	if err != nil {
-		letter, err := deadLetter(fn.Topics, undecodable("advantage", r, err))
+		letter, err := deadLetter(fn.Topics, undecodable(fn.Stage, r, err))
 		if err != nil {
 			return err
 		}

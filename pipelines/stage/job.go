@@ -75,6 +75,19 @@ func (j *Jobs) Drain() error {
 	return errors.Join(errs...)
 }
 
+// DrainUntil is Drain, and when ctx ends meanwhile Cancel.
+func (j *Jobs) DrainUntil(ctx context.Context) error {
+	for _, job := range j.jobs {
+		kafkaio.Drain(job.Name())
+		select {
+		case <-job.Done():
+		case <-ctx.Done():
+			return errors.Join(context.Cause(ctx), j.Cancel())
+		}
+	}
+	return j.Drain()
+}
+
 // Cancel ends the stages now. What they had begun and not made durable is read
 // again by the next run.
 func (j *Jobs) Cancel() error {

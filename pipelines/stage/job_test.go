@@ -116,3 +116,22 @@ func TestDrainReportsEveryFailure(t *testing.T) {
 		t.Errorf("forgotten: %v, want all three", forgotten)
 	}
 }
+
+// TestDrainUntil: a stage that is in the middle of something long is cancelled
+// when the wait for it is over; one that ends in time is not.
+func TestDrainUntil(t *testing.T) {
+	quick := newScripted("score")
+	quick.end(errors.New("disk is full"))
+	jobs, forgotten := started(t, quick)
+	if err := jobs.DrainUntil(t.Context()); err == nil || err.Error() != "disk is full" || quick.cancelled || forgotten["score"] != 1 {
+		t.Errorf("ended by itself: %v, cancelled: %v, forgotten: %v", err, quick.cancelled, forgotten)
+	}
+	over := errors.New("enough")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(over)
+	long := newScripted("rollout")
+	jobs, forgotten = started(t, long)
+	if err := jobs.DrainUntil(ctx); !errors.Is(err, over) || !long.cancelled || forgotten["rollout"] != 1 {
+		t.Errorf("cut short: %v, cancelled: %v, forgotten: %v", err, long.cancelled, forgotten)
+	}
+}

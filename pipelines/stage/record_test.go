@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"millrace/schemas"
 	"millrace/transforms/advantage"
@@ -51,25 +52,32 @@ func TestRecordsThatCannotBeDecoded(t *testing.T) {
 	broken[len(broken)/2] ^= 1
 	two := frame(t, schemas.Rewards, reward("run/0/a#0.0", ""), reward("run/0/a#1.0", ""))
 	lost := frame(t, schemas.Blobs, schemas.Blob{Topic: "run.in", SHA256: strings.Repeat("0", 64), Bytes: 1, Problem: "it is gone"})
-	stages := map[string]func(kafkaio.Record) ([]kafkaio.Output, error){
-		"rollout": func(r kafkaio.Record) ([]kafkaio.Output, error) { return work(rolloutWork(topics, nil), r) },
-		"score":   func(r kafkaio.Record) ([]kafkaio.Output, error) { return work(scoreWork(topics, nil), r) },
-		"advantage": func(r kafkaio.Record) (outputs []kafkaio.Output, err error) {
-			err = (&memberFn{Topics: topics}).ProcessElement(r, func(m schemas.Member) { t.Errorf("member %v of a broken frame", m) },
-				func(result kafkaio.Result) {
-					if diff := cmp.Diff([]schemas.Position{source}, result.Sources); diff != "" {
-						t.Errorf("sources (-want +got):\n%s", diff)
-					}
-					outputs = result.Outputs
-				})
+	members := func(decode func(kafkaio.Record, func(schemas.Member), func(kafkaio.Result)) error) func(kafkaio.Record) ([]kafkaio.Output, error) {
+		return func(r kafkaio.Record) (outputs []kafkaio.Output, err error) {
+			err = decode(r, func(m schemas.Member) { t.Errorf("member %v of a broken frame", m) }, func(result kafkaio.Result) {
+				if diff := cmp.Diff([]schemas.Position{source}, result.Sources); diff != "" {
+					t.Errorf("sources (-want +got):\n%s", diff)
+				}
+				outputs = result.Outputs
+			})
 			return outputs, err
-		},
+		}
+	}
+	stages := map[string]func(kafkaio.Record) ([]kafkaio.Output, error){
+		"rollout":   func(r kafkaio.Record) ([]kafkaio.Output, error) { return work(rolloutWork(topics, nil), r) },
+		"score":     func(r kafkaio.Record) ([]kafkaio.Output, error) { return work(scoreWork(topics, nil), r) },
+		"advantage": members((&memberFn{Stage: "advantage", Topics: topics}).ProcessElement),
+		"filter":    members((&memberFn{Stage: "filter", Topics: topics}).ProcessElement),
+	}
+	refilter := members((&refilterFn{Topics: topics}).ProcessElement)
+	if outputs, err := refilter(kafkaio.Record{Value: broken, Source: source}); err != nil || byTopic(outputs)[topics.DeadLetters] != 1 {
+		t.Errorf("a filtered member that cannot be decoded: %v, %v; want one dead letter", byTopic(outputs), err)
 	}
 	for stage, do := range stages {
 		for name, value := range map[string][]byte{
 			"empty": nil, "no frame": []byte("hello"), "broken": broken, "cut": sound[:len(sound)-3], "two rewards": two, "lost blob": lost,
 		} {
-			if name == "two rewards" && stage != "advantage" {
+			if name == "two rewards" && stage != "advantage" && stage != "filter" {
 				value = frame(t, schemas.PolicyVersions, schemas.PolicyVersion{Run: "run"}) // sound, but of another schema
 			}
 			t.Run(stage+"/"+name, func(t *testing.T) {
@@ -183,5 +191,31 @@ func TestClosedGroups(t *testing.T) {
 				t.Errorf("outputs (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestFilteredMembers: what the filter decided goes over the topic, and where the
+// record was read is told by who reads it.
+func TestFilteredMembers(t *testing.T) {
+	member := schemas.Member{Reward: reward("run/0/a#0.0", ""), Source: source, Excluded: "steps", Counts: true}
+	topics := Topics{Filtered: "run.filtered"}
+	var results []kafkaio.Result
+	if err := (&filteredFn{Topics: topics}).ProcessElement(member, func(r kafkaio.Result) { results = append(results, r) }); err != nil {
+		t.Fatal(err)
+	}
+	if len(results) != 1 || len(results[0].Outputs) != 1 || results[0].Outputs[0].Topic != topics.Filtered || string(results[0].Outputs[0].Key) != "run/0/a" {
+		t.Fatalf("%+v, want one record keyed by its group", results)
+	}
+	next := schemas.Position{Topic: topics.Filtered, Partition: 1, Offset: 5}
+	want := member
+	want.Source = next
+	var got []schemas.Member
+	err := (&refilterFn{Topics: topics}).ProcessElement(kafkaio.Record{Value: results[0].Outputs[0].Value, Source: next},
+		func(m schemas.Member) { got = append(got, m) }, func(r kafkaio.Result) { t.Errorf("dead letter %+v", r) })
+	if err != nil || len(got) != 1 {
+		t.Fatalf("%d members, %v", len(got), err)
+	}
+	if diff := cmp.Diff(want, got[0], cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

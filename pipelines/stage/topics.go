@@ -10,6 +10,9 @@ import (
 // Topics are the topics of one run; an empty name is a topic that it has not.
 type Topics struct {
 	Tasks, Trajectories, Rewarded, Samples, Policy, Ledger, DeadLetters string
+	// Filtered is between the filter and the advantages where these are in two
+	// jobs; in a training run they are in one.
+	Filtered string
 }
 
 // TopicsOf names the topics of a run: "<run>.<what>".
@@ -56,6 +59,7 @@ func (t Topics) specs(s TopicSettings) []kafkaio.TopicSpec {
 		{Name: t.Tasks},
 		{Name: t.Trajectories, Retention: s.Retention},
 		{Name: t.Rewarded, Retention: s.Retention},
+		{Name: t.Filtered, Retention: s.Retention},
 		{Name: t.Samples, Retention: s.Retention},
 		{Name: t.Policy, Compact: true},
 		{Name: t.Ledger},

@@ -22,6 +22,10 @@ func TestSpecs(t *testing.T) {
 	if got := TopicsOf("r").specs(settings); !slices.Equal(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
+	filtered := Topics{Filtered: "r.filtered"}.specs(settings)
+	if !slices.Equal(filtered, []kafkaio.TopicSpec{spec("r.filtered", time.Hour, false)}) {
+		t.Errorf("a job that ends with the filter: %+v", filtered)
+	}
 	want = []kafkaio.TopicSpec{want[0], want[1], want[2], want[6]}
 	if got := RolloutTopicsOf("r").specs(settings); !slices.Equal(got, want) {
 		t.Errorf("an evaluation: got  %+v\nwant %+v", got, want)

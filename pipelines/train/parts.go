@@ -49,26 +49,35 @@ func open(ctx context.Context, c Config, env Environment, announce stage.Stream)
 		return nil, err
 	}
 	p.tasks = mine.OfKinds(p.tasks, c.Tasks.Kinds)
-	policyDir := c.Policy.Checkpoint
-	if policyDir == "" {
-		if policyDir, err = shippedPolicy(filepath.Join(env.Dir, "warmstart")); err != nil {
-			return nil, err
-		}
-	}
-	model, weights, err := checkpoint.Load(policyDir)
+	policyDir, model, weights, err := p.loadPolicy(c, env.Dir)
 	if err != nil {
-		return nil, fmt.Errorf("loading the policy: %w", err)
+		return nil, err
 	}
-	if p.tokenizer, err = tokenizer.Load(policyDir); err != nil {
-		return nil, fmt.Errorf("loading the policy: %w", err)
-	}
-	if model.MaxPositionEmbeddings < c.Rollout.Limits.Context {
-		return nil, fmt.Errorf("rollout.limits.context is %d: the policy in %s takes %d tokens", c.Rollout.Limits.Context, policyDir, model.MaxPositionEmbeddings)
-	}
-	if err := p.openSandboxes(ctx, c, env); err != nil {
+	if err := p.openSandboxes(c, env.Dir, env.GoCache); err != nil {
 		return nil, err
 	}
 	return p, p.openPolicy(ctx, c, env, policyDir, model, weights, announce)
+}
+
+// loadPolicy reads the policy of the configuration and returns where it lies. The
+// shipped one is unpacked below dir.
+func (p *parts) loadPolicy(c Config, dir string) (policyDir string, model kernels.Config, weights []kernels.Tensor, err error) {
+	policyDir = c.Policy.Checkpoint
+	if policyDir == "" {
+		if policyDir, err = shippedPolicy(filepath.Join(dir, "warmstart")); err != nil {
+			return policyDir, model, nil, err
+		}
+	}
+	if model, weights, err = checkpoint.Load(policyDir); err != nil {
+		return policyDir, model, nil, fmt.Errorf("loading the policy: %w", err)
+	}
+	if p.tokenizer, err = tokenizer.Load(policyDir); err != nil {
+		return policyDir, model, nil, fmt.Errorf("loading the policy: %w", err)
+	}
+	if model.MaxPositionEmbeddings < c.Rollout.Limits.Context {
+		err = fmt.Errorf("rollout.limits.context is %d: the policy in %s takes %d tokens", c.Rollout.Limits.Context, policyDir, model.MaxPositionEmbeddings)
+	}
+	return policyDir, model, weights, err
 }
 
 // loadTasks reads a task set; bad rows are an error, since a run must not
@@ -93,12 +102,12 @@ func loadTasks(file string) ([]schemas.Task, error) {
 // go test without a pipe, a list or a redirection.
 var GoTest = regexp.MustCompile(`^\s*go test( [A-Za-z0-9_./=^$-]+)*\s*$`)
 
-func (p *parts) openSandboxes(ctx context.Context, c Config, env Environment) (err error) {
-	p.process, err = sandbox.NewProcess(c.Sandbox.Process(env.GoCache))
+func (p *parts) openSandboxes(c Config, dir, goCache string) (err error) {
+	p.process, err = sandbox.NewProcess(c.Sandbox.Process(goCache))
 	if err != nil {
 		return err
 	}
-	store, err := sandbox.NewStore(filepath.Join(env.Dir, "commands.cache"), 1<<16)
+	store, err := sandbox.NewStore(filepath.Join(dir, "commands.cache"), 1<<16)
 	if err != nil {
 		return errors.Join(err, p.process.Close())
 	}
@@ -107,7 +116,7 @@ func (p *parts) openSandboxes(ctx context.Context, c Config, env Environment) (e
 	scoring := score.DefaultConfig()
 	scoring.TestTimeout, scoring.Attempts = c.Score.TestTimeout, c.Score.Attempts
 	scoring.Environment = p.process.Fingerprint()
-	scoring.CacheFile = filepath.Join(env.Dir, "scores.cache")
+	scoring.CacheFile = filepath.Join(dir, "scores.cache")
 	if p.scorer, err = score.NewScorer(scoring, p.process); err != nil {
 		return err
 	}

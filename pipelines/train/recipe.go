@@ -1,6 +1,7 @@
 package train
 
 import (
+	"millrace/transforms/advantage"
 	"millrace/transforms/filter"
 )
 
@@ -16,4 +17,14 @@ var recipes = map[string]recipe{
 	"grpo++":  {filter.Compact, "leave-one-out"},
 	"deepswe": {filter.CompactPublished, "leave-one-out-published"},
 	"grpo":    {filter.None, "standardized"},
+}
+
+// Selection are the settings of filter and advantage under the configuration's
+// recipe, which must be a known one.
+func (c Config) Selection() (filter.Config, advantage.Config) {
+	recipe := recipes[c.Recipe]
+	grouping := advantage.DefaultConfig()
+	grouping.Estimator, grouping.CloseAfter = recipe.estimator, c.Learn.GroupTime
+	grouping.Shuffle = c.Score.Shuffle
+	return filter.Config{Mode: recipe.filter}, grouping
 }

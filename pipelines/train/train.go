@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"millrace/pipelines/evaluate"
@@ -14,8 +13,6 @@ import (
 	"millrace/pipelines/mine"
 	"millrace/pipelines/stage"
 	"millrace/schemas"
-	"millrace/transforms/advantage"
-	"millrace/transforms/filter"
 	"millrace/transforms/kafkaio"
 	"millrace/transforms/learn"
 )
@@ -107,7 +104,7 @@ func (r *run) train(ctx context.Context) error {
 	reportCtx, stopReport := context.WithCancel(ctx)
 	defer stopReport()
 	go func() { reported <- r.report(reportCtx) }()
-	go r.watch(ctx)
+	go Watch(ctx, r.RunName(), []Watched{{"rollout", r.Groups}, {"score", r.scoring()}, {"advantage", 0}, {"learn", 0}}, r.Observer.Stages)
 
 	target, err := r.feed(ctx)
 	if err == nil {
@@ -188,11 +185,8 @@ func (r *run) start(ctx context.Context, jobs *stage.Jobs) error {
 		return err
 	}
 	s.Job = name + ".advantage"
-	recipe := recipes[r.Recipe]
-	grouping := advantage.DefaultConfig()
-	grouping.Estimator, grouping.CloseAfter = recipe.estimator, r.Learn.GroupTime
-	grouping.Shuffle = r.Score.Shuffle
-	if err := jobs.Add(ctx, r.Start, s.Job, stage.Advantage(s, filter.Config{Mode: recipe.filter}, grouping), func() {}); err != nil {
+	filtering, grouping := r.Selection()
+	if err := jobs.Add(ctx, r.Start, s.Job, stage.Advantage(s, filtering, grouping), func() {}); err != nil {
 		return err
 	}
 	s.Job = name + ".score"
@@ -251,35 +245,4 @@ func (r *run) report(ctx context.Context) error {
 		}
 		return nil
 	})
-}
-
-// watchEvery is how often the observer hears of the stages.
-const watchEvery = time.Second
-
-// watch tells the observer how the stages do.
-func (r *run) watch(ctx context.Context) {
-	tick := time.NewTicker(watchEvery)
-	defer tick.Stop()
-	// The work that a stage may have under way; 0 for one that does its work
-	// within Beam's bundles, which are not timed.
-	capacity := map[string]int{"rollout": r.Groups, "score": r.scoring()}
-	before := map[string]time.Duration{}
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		var states []StageState
-		for _, name := range []string{"rollout", "score", "advantage", "learn"} {
-			s := kafkaio.StatsOf(r.RunName() + "." + name)
-			busy := math.NaN()
-			if n := capacity[name]; n > 0 {
-				busy = min(1, (s.Busy-before[name]).Seconds()/(watchEvery.Seconds()*float64(n)))
-			}
-			before[name] = s.Busy
-			states = append(states, StageState{Name: name, Busy: busy, In: s.RecordsIn, Out: s.RecordsOut, InFlight: s.InFlight, Lag: s.Lag, Idle: s.SinceLast})
-		}
-		r.Observer.Stages(states)
-	}
 }

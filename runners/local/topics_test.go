@@ -86,6 +86,8 @@ func TestKafka(t *testing.T) {
 		if err := DescribeTopic(t.Context(), TopicsOptions{ConfigFile: config, Out: &text}, "none"); !errors.Is(err, kafkaio.ErrTopicMissing) {
 			t.Errorf("a missing topic: %v", err)
 		}
+		jobOverKafka(t, b.Secure, "kafka.replication=1", fmt.Sprintf("kafka.tls={enabled: true, ca_file: %q}", b.CAFile),
+			"kafka.sasl={mechanism: SCRAM-SHA-512, user: "+kafkatest.User+"}")
 	})
 }
 

@@ -199,7 +199,7 @@ func signals(ctx context.Context) (_ context.Context, drain <-chan struct{}, sto
 }
 
 // warmCache fills the Go build cache that all sandboxes of this user share.
-func warmCache(ctx context.Context, screen *display.Display) (string, error) {
+func warmCache(ctx context.Context, screen interface{ Phase(name string, total int) }) (string, error) {
 	base, err := os.UserCacheDir()
 	if err != nil {
 		return "", fmt.Errorf("finding a place for the sandboxes' build cache: %w", err)

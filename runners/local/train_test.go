@@ -38,6 +38,13 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	if len(os.Args) == 6 && os.Args[1] == "submit" { // a detached job
+		if err := Submit(context.Background(), SubmitOptions{JobsDir: os.Args[3], Resume: os.Args[5], Out: os.Stdout}); err != nil {
+			os.Stderr.WriteString(err.Error() + "\n")
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	os.Exit(m.Run())
 }
 

@@ -223,3 +223,24 @@ func Commits(ctx context.Context, brokers, group string) ([]schemas.Position, er
 	})
 	return positions, err
 }
+
+// Depth is the number of offsets that a topic holds, and how many of them are
+// behind the position that a group has committed, over all partitions: 0 when the
+// group has processed everything that was there before the call, durably. To no
+// group, all are.
+func Depth(ctx context.Context, brokers, group, topic string) (records, behind int64, err error) {
+	c := clientFor(brokers)
+	partitions, err := c.partitions(ctx, RetryFor, topic)
+	if err != nil {
+		return 0, 0, err
+	}
+	for _, p := range partitions {
+		b, err := c.bounds(ctx, RetryFor, group, topic, p)
+		if err != nil {
+			return 0, 0, err
+		}
+		records += b.last - b.first
+		behind += max(b.last-max(b.first, b.committed), 0)
+	}
+	return records, behind, nil
+}

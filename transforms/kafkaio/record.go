@@ -33,6 +33,16 @@ type Record struct {
 // IDHeader is the name of the header that holds a record's id.
 const IDHeader = "id"
 
+// ID is the record's id, empty if it has none.
+func (r Record) ID() string {
+	for _, h := range r.Headers {
+		if h.Key == IDHeader {
+			return string(h.Value)
+		}
+	}
+	return ""
+}
+
 // Header is one header of a record.
 type Header struct {
 	Key   string

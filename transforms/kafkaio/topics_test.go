@@ -104,7 +104,7 @@ func testTopicSettings(t *testing.T, brokers string) {
 	}
 }
 
-// testInspection: what Topics, Groups and Commits say is what was done.
+// testInspection: what Topics, Groups, Commits and Depth say is what was done.
 func testInspection(t *testing.T, brokers string) {
 	topic, group := newTopic(t, brokers, 2), unique(t, "group")
 	for i := range 3 {
@@ -125,10 +125,29 @@ func testInspection(t *testing.T, brokers string) {
 	if before, err := Commits(t.Context(), brokers, group); err != nil || len(before) != 0 {
 		t.Errorf("before any commit: %v, %v", before, err)
 	}
+	depth := func(group string, wantRecords, wantBehind int64) {
+		t.Helper()
+		if records, behind, err := Depth(t.Context(), brokers, group, topic); err != nil || records != wantRecords || behind != wantBehind {
+			t.Errorf("group %q is %d of %d behind, %v; want %d of %d", group, behind, records, err, wantBehind, wantRecords)
+		}
+	}
+	depth(group, 3, 3)
+	depth("", 3, 3)
+	full := topics[0].Partitions[0] // the key's partition
+	if full.Last == 0 {
+		full = topics[0].Partitions[1]
+	}
+	if err := clientFor(brokers).commit(t.Context(), RetryFor, group, topic, full.ID, full.Last); err != nil {
+		t.Fatal(err)
+	}
+	depth(group, 3, 0)
 	if err := clientFor(brokers).commit(t.Context(), RetryFor, group, topic, 1, 2); err != nil {
 		t.Fatal(err)
 	}
 	want := []schemas.Position{{Topic: topic, Partition: 1, Offset: 2}}
+	if full.ID == 0 {
+		want = append([]schemas.Position{{Topic: topic, Partition: 0, Offset: 3}}, want...)
+	}
 	if got, err := Commits(t.Context(), brokers, group); err != nil || !slices.Equal(got, want) {
 		t.Errorf("committed %v, %v; want %v", got, err, want)
 	}

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"strconv"
 	"sync"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -36,6 +37,9 @@ func startLauncher() (*launcher, error) {
 	cmd.Dir = "/"
 	cmd.Stderr = os.Stderr // a panic of the launcher should be seen
 	cmd.ExtraFiles = []*os.File{theirs}
+	// A terminal sends its interrupt to the whole process group. This process may
+	// take it for the wish to finish what it has begun, for which it needs sandboxes.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := cmd.Start(); err != nil {
 		ours.Close()
 		return nil, fmt.Errorf("starting the launcher: %w", err)

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -66,6 +67,19 @@ func TestExec(t *testing.T) {
 }
 
 // TestIsolation: each command must not find, reach or change what it tries.
+// TestInterruptOfATerminalIsNotForSandboxes: it goes to the process group of whom
+// it is for, who may want to finish what runs in them.
+func TestInterruptOfATerminalIsNotForSandboxes(t *testing.T) {
+	p := newProcess(t, ProcessConfig{})
+	group, err := syscall.Getpgid(p.launcher.cmd.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if group == syscall.Getpgrp() {
+		t.Error("the launcher is in the process group of this process")
+	}
+}
+
 func TestIsolation(t *testing.T) {
 	secret := filepath.Join(t.TempDir(), "secret")
 	if err := os.WriteFile(secret, []byte("host"), 0o644); err != nil {

@@ -1,0 +1,72 @@
+package train
+
+import (
+	"errors"
+	"fmt"
+
+	"millrace/kernels/cpu"
+	"millrace/pipelines/mine"
+	"millrace/schemas"
+	"millrace/transforms/rollout"
+	"millrace/transforms/score"
+)
+
+// Untrained are the live things of a pipeline that rolls out and scores as a run
+// does, and trains nothing.
+type Untrained struct{ parts parts }
+
+// OpenSandboxes opens what scoring needs: sandboxes that show the Go build cache
+// goCache, and the caches of commands and scores below dir.
+func OpenSandboxes(c Config, dir, goCache string) (*Untrained, error) {
+	u := &Untrained{}
+	if err := u.parts.openSandboxes(c, dir, goCache); err != nil {
+		return nil, errors.Join(err, u.Close())
+	}
+	return u, nil
+}
+
+// OpenAgent opens what rollouts need beside: the task set, and the policy of the
+// configuration as version 0.
+func (u *Untrained) OpenAgent(c Config, dir string) error {
+	tasks, err := loadTasks(c.Tasks.File)
+	if err != nil {
+		return err
+	}
+	u.parts.tasks = mine.OfKinds(tasks, c.Tasks.Kinds)
+	_, model, weights, err := u.parts.loadPolicy(c, dir)
+	if err != nil {
+		return err
+	}
+	if u.parts.generator, err = cpu.NewGenerator(model, weights, 0, cpu.Options{}); err != nil {
+		return err
+	}
+	u.parts.close = append(u.parts.close, u.parts.generator.Close)
+	return nil
+}
+
+// Tasks are the tasks of the configured split, at most n of them at even distances
+// when n is not 0. That there is none is an error.
+func (u *Untrained) Tasks(split string, n int) ([]schemas.Task, error) {
+	tasks := mine.Select(u.parts.tasks, split)
+	if len(tasks) == 0 {
+		return nil, fmt.Errorf("tasks: the set has no task of split %q and the configured kinds", split)
+	}
+	if n > 0 && n < len(tasks) {
+		tasks = spread(tasks, n)
+	}
+	return tasks, nil
+}
+
+// Worker runs the orders of the configuration's run.
+func (u *Untrained) Worker(c Config) (*rollout.Worker, error) {
+	return u.parts.worker(c, c.Rollout.Temperature, c.Seed, 0)
+}
+
+// Scorer scores by hidden tests.
+func (u *Untrained) Scorer() *score.Scorer { return u.parts.scorer }
+
+// Describe says how commands are confined.
+func (u *Untrained) Describe() string { return u.parts.process.Describe() }
+
+// Close closes what was opened.
+func (u *Untrained) Close() error { return u.parts.Close() }
