@@ -19,6 +19,7 @@ type commands struct {
 	Submit     submitCommand     `cmd:"" help:"Run a bounded job: tasks, or records of an earlier job, through some of the stages."`
 	Jobs       jobsCommand       `cmd:"" help:"List, show, cancel and drain submitted jobs."`
 	Topics     topicsCommand     `cmd:"" help:"Look at the topics of a run: what they hold, how they are kept, how far the stages have read."`
+	Reprocess  reprocessCommand  `cmd:"" help:"Take the trajectories of a run through filter and advantage again, with other settings or rewards, and tell what changes."`
 	Report     reportCommand     `cmd:"" help:"Write the report and the data files of a run again."`
 	Query      queryCommand      `cmd:"" help:"Ask the data of runs by SQL."`
 	Ledger     ledgerCommand     `cmd:"" help:"What made each step, what became of a trajectory, and whether all balances."`

@@ -13,9 +13,6 @@ import (
 // pyarrow refuses a table whose days are all Hive's null.
 const NoDay = "1970-01-01"
 
-// partName is the name of the one file of a partition.
-const partName = "part-0000.parquet"
-
 const dayLayout = "2006-01-02"
 
 // Partition is what a path says of the rows of its file.
@@ -37,11 +34,11 @@ func DayOf(times ...int64) string {
 	return NoDay
 }
 
-// Path is the slash-separated path of the partition's file below the directory of
-// a table.
-func (p Partition) Path() string {
-	return path.Join(runDir(p.Run), "day="+p.Day, partName)
-}
+// Dir is the slash-separated path of the partition below the directory of a table.
+func (p Partition) Dir() string { return path.Join(runDir(p.Run), "day="+p.Day) }
+
+// Path is the path of its first file: most have no other.
+func (p Partition) Path() string { return path.Join(p.Dir(), "part-0000.parquet") }
 
 func runDir(run string) string { return "run=" + url.PathEscape(run) }
 

@@ -17,6 +17,7 @@ import (
 type Writer[T any] struct {
 	dir   string // of the table
 	run   string
+	part  string // name of the file in each partition
 	codec Codec[T]
 	files map[string]*part[T] // by day
 	bytes int                 // of all files' rows that wait
@@ -24,8 +25,17 @@ type Writer[T any] struct {
 
 // NewWriter writes to the directory of a table, which is made if it is missing.
 func NewWriter[T any](dir, run string, codec Codec[T]) *Writer[T] {
-	return &Writer[T]{dir: dir, run: run, codec: codec, files: map[string]*part[T]{}}
+	return NewPartWriter(dir, run, 0, codec)
 }
+
+// NewPartWriter is NewWriter for one of several writers of a table and run, which
+// have the parts 0, 1, ... of each partition.
+func NewPartWriter[T any](dir, run string, number int, codec Codec[T]) *Writer[T] {
+	return &Writer[T]{dir: dir, run: run, part: fmt.Sprintf("part-%04d.parquet", number), codec: codec, files: map[string]*part[T]{}}
+}
+
+// Empty tells that no row was added.
+func (w *Writer[T]) Empty() bool { return len(w.files) == 0 }
 
 // Add adds a row of a day (see [DayOf]) whose frame took the given number of
 // bytes. The rows of a day keep their order.
@@ -68,7 +78,7 @@ func (w *Writer[T]) open(day string) (*part[T], error) {
 }
 
 func (w *Writer[T]) path(day string) string {
-	return filepath.Join(w.dir, filepath.FromSlash(Partition{Run: w.run, Day: day}.Path()))
+	return filepath.Join(w.dir, filepath.FromSlash(Partition{Run: w.run, Day: day}.Dir()), w.part)
 }
 
 // Commit gives the files their names, the days in order, and removes those of the
@@ -96,12 +106,14 @@ func (w *Writer[T]) removeOthers() error {
 		return fmt.Errorf("looking for days of an earlier writing: %w", err)
 	}
 	for _, d := range days {
-		p, err := ParsePath(runDir(w.run) + "/" + d.Name() + "/" + partName)
+		p, err := ParsePath(runDir(w.run) + "/" + d.Name() + "/" + w.part)
 		if err != nil || w.files[p.Day] != nil {
 			continue
 		}
 		path := w.path(p.Day)
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Remove(path); errors.Is(err, fs.ErrNotExist) {
+			continue // another part's day
+		} else if err != nil {
 			return fmt.Errorf("removing a day of an earlier writing: %w", err)
 		}
 		// Somebody else's file may be beside it.

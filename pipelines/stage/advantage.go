@@ -1,8 +1,6 @@
 package stage
 
 import (
-	"fmt"
-
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
@@ -67,12 +65,11 @@ type closedFn struct {
 func (fn *closedFn) ProcessElement(c advantage.Closed, emit func(kafkaio.Result)) error {
 	result := kafkaio.Result{Sources: c.Sources}
 	if len(c.Samples) > 0 {
-		group := c.Samples[0].GroupID
-		frame, err := schemas.Samples.Encode(c.Samples...)
+		o, err := SamplesOutput(fn.Topics, c.Samples)
 		if err != nil {
-			return fmt.Errorf("encoding group %s for %s: %w", group, fn.Topics.Samples, err)
+			return err
 		}
-		result.Outputs = append(result.Outputs, kafkaio.Output{Topic: fn.Topics.Samples, Key: []byte(group), Value: frame, ID: group})
+		result.Outputs = append(result.Outputs, o)
 	}
 	for _, d := range c.DeadLetters {
 		o, err := deadLetter(fn.Topics, d)

@@ -19,9 +19,19 @@ func init() {
 // the job's name. It reads from the learner's own positions, which are part of
 // its checkpoint, and commits none.
 func Learn(s Stream, positions []schemas.Position) *beam.Pipeline {
+	return learning(s, positions, nil)
+}
+
+// LearnHeld is Learn for the samples that the topic holds now: the pipeline ends with
+// them.
+func LearnHeld(s Stream, positions []schemas.Position) *beam.Pipeline {
+	return learning(s, positions, &kafkaio.Latest)
+}
+
+func learning(s Stream, positions []schemas.Position, to *kafkaio.Position) *beam.Pipeline {
 	p, root := beam.NewPipelineWithRoot()
 	records := kafkaio.Read(root, kafkaio.ReadConfig{Source: kafkaio.Source{
-		Job: s.Job, Brokers: s.Brokers, Topic: s.Topics.Samples, From: kafkaio.Earliest, Positions: positions,
+		Job: s.Job, Brokers: s.Brokers, Topic: s.Topics.Samples, From: kafkaio.Earliest, To: to, Positions: positions,
 	}})
 	updates, letters := learn.Learn(root, s.Job, beam.ParDo(root, learnRecord, records))
 	results := beam.Flatten(root,

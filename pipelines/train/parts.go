@@ -125,59 +125,22 @@ func (p *parts) openSandboxes(c Config, dir, goCache string) (err error) {
 }
 
 func (p *parts) openPolicy(ctx context.Context, c Config, env Environment, policyDir string, model kernels.Config, weights []kernels.Tensor, announce stage.Stream) error {
-	recipe, err := learn.RecipeByName(c.Recipe)
-	if err != nil {
-		return err
-	}
 	hash, err := Hash(c)
 	if err != nil {
 		return err
 	}
-	trainer, err := cpu.NewTrainer(model, weights)
-	if err != nil {
-		return err
-	}
-	p.close = append(p.close, trainer.Close)
 	if p.generator, err = cpu.NewGenerator(model, weights, 0, cpu.Options{}); err != nil {
 		return err
 	}
 	p.close = append(p.close, p.generator.Close)
-	chat, err := tokenizer.NewChat(p.tokenizer)
-	if err != nil {
-		return err
-	}
-	parts := learn.Parts{
-		Trainer: trainer,
-		Publish: func(ctx context.Context, version int64, weights []kernels.Tensor, dir string) error {
-			if err := p.generator.Publish(version, weights); err != nil {
-				return err
-			}
-			return stage.Announce(ctx, announce, schemas.PolicyVersion{
-				Run: c.RunName(), Version: version, Checkpoint: dir, Time: time.Now().UnixMicro(),
-			})
-		},
-	}
-	if recipe.KLCoefficient != 0 {
-		reference, err := cpu.NewTrainer(model, weights)
-		if err != nil {
+	err = p.openLearner(c, filepath.Join(env.Dir, checkpoints), hash, policyDir, model, weights, func(ctx context.Context, version int64, weights []kernels.Tensor, dir string) error {
+		if err := p.generator.Publish(version, weights); err != nil {
 			return err
 		}
-		p.close = append(p.close, reference.Close)
-		parts.Reference = reference
-	}
-	p.learner, err = learn.Open(learn.Config{
-		Run: c.RunName(), ConfigHash: hash, CodeVersion: codeVersion(), Dir: filepath.Join(env.Dir, "checkpoints"),
-		Keep:          learn.Keep{Last: c.Learn.Keep, Every: c.Learn.Every},
-		Extra:         learn.Extra{Tokenizer: filepath.Join(policyDir, "tokenizer.json"), Stop: chat.Stop(), Pad: chat.EndOfText()},
-		GroupsPerStep: c.Groups, MaxStaleness: c.MaxStaleness, Recipe: recipe,
-		Context: c.Rollout.Limits.Context, Temperature: c.Rollout.Temperature,
-		MicroBatchTokens: c.Learn.MicroTokens, Minibatches: 1,
-		Optimizer: kernels.AdamW{
-			LearningRate: c.Learn.LearningRate, Beta1: c.Learn.Beta1, Beta2: c.Learn.Beta2, Epsilon: 1e-8,
-			WeightDecay: c.Learn.WeightDecay, ClipNorm: c.Learn.ClipNorm,
-		},
-		Schedule: learn.Schedule{Warmup: c.Learn.WarmupSteps},
-	}, parts)
+		return stage.Announce(ctx, announce, schemas.PolicyVersion{
+			Run: c.RunName(), Version: version, Checkpoint: dir, Time: time.Now().UnixMicro(),
+		})
+	})
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,11 @@
 package advantage
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+
+	"millrace/schemas"
+)
 
 // Group is the state of one group while it is assembled and after. It has no
 // clock and does no I/O: who calls Close, and when, is the caller's.
@@ -84,4 +89,17 @@ func (g *Group) Close() bool {
 	}
 	g.Closed = true
 	return true
+}
+
+// refusal is why a member leaves as a dead letter whose verdict is Conflict, Late
+// or Misfit.
+func (g *Group) refusal(v Verdict, d *draft) (schemas.Reason, string) {
+	switch v {
+	case Conflict:
+		return schemas.Duplicate, fmt.Sprintf("trajectory %s: rollout %d of group %s already has another record", d.ID, d.Rollout, d.GroupID)
+	case Late:
+		return schemas.Late, fmt.Sprintf("trajectory %s: group %s was closed with %d of %d members", d.ID, d.GroupID, len(g.Entries), g.Size)
+	default:
+		return schemas.Invalid, fmt.Sprintf("trajectory %s says that group %s has %d members, its first said %d", d.ID, d.GroupID, d.GroupSize, g.Size)
+	}
 }

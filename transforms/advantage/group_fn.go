@@ -92,14 +92,8 @@ func (fn *groupFn) ProcessElement(c ctx, sp state.Provider, tp timers.Provider, 
 		countRepeats.Inc(c, 1)
 		emit(Closed{Sources: []schemas.Position{m.Source}})
 		return nil
-	case Conflict:
-		refuse(schemas.Duplicate, fmt.Sprintf("trajectory %s: rollout %d of group %s already has another record", d.ID, d.Rollout, group.ID))
-		return nil
-	case Late:
-		refuse(schemas.Late, fmt.Sprintf("trajectory %s: group %s was closed with %d of %d members", d.ID, group.ID, len(group.Entries), group.Size))
-		return nil
-	case Misfit:
-		refuse(schemas.Invalid, fmt.Sprintf("trajectory %s says that group %s has %d members, its first said %d", d.ID, group.ID, d.GroupSize, group.Size))
+	case Conflict, Late, Misfit:
+		refuse(group.refusal(v, &d))
 		return nil
 	default:
 		return fmt.Errorf("group %s: no rule for verdict %v", group.ID, v)

@@ -1,0 +1,27 @@
+package train
+
+import (
+	"errors"
+
+	"millrace/transforms/score"
+)
+
+// Scorer runs hidden tests as a run of the configuration does.
+type Scorer struct {
+	*score.Scorer
+	parts parts
+}
+
+// OpenScorer opens sandboxes that show the Go build cache goCache, and the cache of
+// test results below a run directory.
+func OpenScorer(c Config, dir, goCache string) (*Scorer, error) {
+	s := &Scorer{}
+	if err := s.parts.openSandboxes(c, dir, goCache); err != nil {
+		return nil, errors.Join(err, s.parts.Close())
+	}
+	s.Scorer = s.parts.scorer
+	return s, nil
+}
+
+// Close closes sandboxes and cache.
+func (s *Scorer) Close() error { return s.parts.Close() }
