@@ -4,7 +4,7 @@ export CGO_ENABLED = 0
 SEED ?= 7
 RUN  ?= runs/seed-$(SEED)
 
-.PHONY: build run test kafka bench lint warmstart clean
+.PHONY: build run test kafka flink bench lint warmstart clean
 
 build: ## compile bin/millrace
 	go build -trimpath -ldflags='-s -w' -o bin/millrace .
@@ -12,12 +12,17 @@ build: ## compile bin/millrace
 run: build ## the main job: train the default agent, embedded, no services needed; goes on with a run that was stopped
 	bin/millrace train --dir $(RUN) --seed $(SEED) $(if $(wildcard $(RUN)/config.yaml),--resume)
 
-test: kafka ## vet and every test
+test: kafka flink ## vet and every test
 	go vet ./...
 	go test -timeout 20m ./...
 
 kafka: ## fetch the Kafka brokers that tests start, by Maven, into the user's cache
 	transforms/kafkaio/kafkatest/fetch.sh
+
+flink: ## fetch Apache Flink, for the tests on a real cluster, by Maven into the user's cache
+	@if command -v java >/dev/null && command -v mvn >/dev/null; then go run . flink fetch; \
+	else echo "flink: no java or no mvn in PATH: the tests on a real cluster (TestFlink) cannot run" >&2; \
+	  test "$${CI:-}" != true -a -z "$${MILLRACE_REQUIRE_KAFKA:-}"; fi
 
 bench: build ## speed, as ratios within one run
 	go test -run '^$$' -bench . -benchtime 1s ./schemas ./kernels/... ./transforms/... ./runners/embedded

@@ -10,6 +10,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"millrace/runners/flink"
 	"millrace/runners/local"
 	"millrace/transforms/sandbox"
 )
@@ -24,6 +25,8 @@ type commands struct {
 	Query      queryCommand      `cmd:"" help:"Ask the data of runs by SQL."`
 	Ledger     ledgerCommand     `cmd:"" help:"What made each step, what became of a trajectory, and whether all balances."`
 	Deadletter deadletterCommand `cmd:"" help:"List, show and re-drive records that could not be processed."`
+	Flink      flinkCommand      `cmd:"" help:"A Flink cluster on this machine, for development."`
+	Worker     workerCommand     `cmd:"" help:"Start worker processes for the task managers beside which this runs."`
 	Tasks      tasksCommand      `cmd:"" help:"Make the default task set again, from the corpus."`
 	Warmstart  warmstartCommand  `cmd:"" help:"Make the shipped policy again, from nothing."`
 }
@@ -128,6 +131,13 @@ func (c warmstartCommand) Run(ctx context.Context) error {
 
 func main() {
 	sandbox.MaybeInit() // a sandbox's first process is this binary
+	if flink.IsWorker() {
+		if err := local.Worker(context.Background(), os.Args[1:]); err != nil {
+			fmt.Fprintln(os.Stderr, "millrace:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	var c commands
 	parsed := kong.Parse(&c, kong.Name("millrace"), kong.UsageOnError(),
 		kong.Description("Trains software-engineering agents by reinforcement learning as a dataflow."),

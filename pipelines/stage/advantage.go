@@ -22,14 +22,14 @@ func init() {
 // its samples are durable, so a crash reads open groups again.
 func Advantage(s Stream, f filter.Config, a advantage.Config) *beam.Pipeline {
 	p, root := beam.NewPipelineWithRoot()
-	records := kafkaio.Read(root, kafkaio.ReadConfig{
-		Source: kafkaio.Source{Job: s.Job, Brokers: s.Brokers, Topic: s.Topics.Rewarded, Group: s.Job},
+	records, begun := kafkaio.ReadTracked(root, kafkaio.ReadConfig{
+		Source: kafkaio.Source{Job: s.Job, Brokers: s.Brokers, Topic: s.Topics.Rewarded, Group: s.Job, Poll: s.Poll},
 	})
 	members, undecoded := beam.ParDo2(root, &memberFn{Stage: "advantage", Topics: s.Topics}, records)
 	closed := advantage.Advantage(root, a, filter.Filter(root, f, members))
 	results := beam.ParDo(root, &closedFn{Topics: s.Topics}, closed)
 	acks := kafkaio.Write(root, kafkaio.WriteConfig{Job: s.Job, Brokers: s.Brokers}, beam.Flatten(root, results, undecoded))
-	kafkaio.Commit(root, kafkaio.CommitConfig{Job: s.Job, Group: s.Job}, acks)
+	kafkaio.Commit(root, kafkaio.CommitConfig{Job: s.Job, Brokers: s.Brokers, Group: s.Job}, begun, acks)
 	return p
 }
 

@@ -20,7 +20,9 @@ type Job interface {
 	Cancel() error
 }
 
-// Start submits a pipeline to whatever runs it; ctx bounds the submission.
+// Start submits a pipeline to whatever runs it; ctx bounds the submission. A job
+// outside of this process cannot be drained: it is cancelled, or ends with its
+// input.
 type Start func(ctx context.Context, name string, p *beam.Pipeline) (Job, error)
 
 // Jobs are the running stages of one pipeline, upstream first.

@@ -83,4 +83,6 @@ type Stream struct {
 	// Job is the stage's name in this process, by which it is drained and its
 	// consumer group is known: "<run>.<stage>".
 	Job string
+	// Poll is that of kafkaio.Source.
+	Poll time.Duration
 }

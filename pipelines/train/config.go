@@ -10,6 +10,7 @@ import (
 
 	"millrace/kernels"
 	"millrace/pipelines/mine"
+	"millrace/pipelines/stage"
 	"millrace/transforms/inject"
 	"millrace/transforms/kafkaio"
 	"millrace/transforms/rollout"
@@ -42,7 +43,18 @@ type Config struct {
 	Learn    LearnConfig    `yaml:"learn"`
 	Evaluate EvaluateConfig `yaml:"evaluate"`
 	Kafka    KafkaConfig    `yaml:"kafka"`
+
+	// Runner is Embedded, or Flink to run rollout, score and advantage on a
+	// cluster. The learner is always in this process.
+	Runner string            `yaml:"runner"`
+	Flink  stage.FlinkConfig `yaml:"flink"`
 }
+
+// The values of Config.Runner.
+const (
+	Embedded = "embedded"
+	Flink    = "flink"
+)
 
 // PolicyConfig says which policy is trained.
 type PolicyConfig struct {
@@ -170,7 +182,9 @@ func Default() Config {
 				{Split: mine.HeldOutFunction, Samples: 2},
 			},
 		},
-		Kafka: KafkaConfig{Partitions: 2, Blobs: BlobsConfig{Above: kafkaio.BlobsAbove}},
+		Kafka:  KafkaConfig{Partitions: 2, Blobs: BlobsConfig{Above: kafkaio.BlobsAbove}},
+		Runner: Embedded,
+		Flink:  stage.DefaultFlink(),
 	}
 }
 
@@ -232,6 +246,15 @@ func (c Config) Validate() error {
 	}
 	if err := c.Kafka.Validate(); err != nil {
 		refuse("kafka.%w", err)
+	}
+	switch c.Runner {
+	case Embedded:
+	case Flink:
+		if err := c.Flink.Validate(); err != nil {
+			refuse("flink.%w", err)
+		}
+	default:
+		refuse("runner is %q: want %s or %s", c.Runner, Embedded, Flink)
 	}
 	if err := c.Rollout.Limits.Validate(); err != nil {
 		refuse("rollout.%w", err)

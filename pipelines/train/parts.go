@@ -28,6 +28,7 @@ import (
 // parts are the live things of a run: what the stages' functions work with.
 type parts struct {
 	tasks     []schemas.Task
+	policyDir string // of the starting policy
 	tokenizer *tokenizer.Tokenizer
 	sandboxes sandbox.Provider
 	process   *sandbox.Process
@@ -53,6 +54,7 @@ func open(ctx context.Context, c Config, env Environment, announce stage.Stream)
 	if err != nil {
 		return nil, err
 	}
+	p.policyDir = policyDir
 	if err := p.openSandboxes(c, env.Dir, env.GoCache); err != nil {
 		return nil, err
 	}

@@ -24,8 +24,11 @@ type Environment struct {
 	// GoCache is the warm Go build cache shown to the sandboxes.
 	GoCache string
 	// Brokers is "host:port[,host:port...]".
-	Brokers  string
+	Brokers string
+	// Start runs pipelines in this process, Cluster on the cluster that Flink of
+	// the configuration names; nil when Runner is Embedded.
 	Start    stage.Start
+	Cluster  stage.Start
 	Observer Observer
 	Journal  *journal.Journal
 	// Begin is called when all that the configuration names is open, and before
@@ -104,7 +107,7 @@ func (r *run) train(ctx context.Context) error {
 	reportCtx, stopReport := context.WithCancel(ctx)
 	defer stopReport()
 	go func() { reported <- r.report(reportCtx) }()
-	go Watch(ctx, r.RunName(), []Watched{{"rollout", r.Groups}, {"score", r.scoring()}, {"advantage", 0}, {"learn", 0}}, r.Observer.Stages)
+	go Watch(ctx, r.RunName(), r.stagesHere(), r.Observer.Stages)
 
 	target, err := r.feed(ctx)
 	if err == nil {
@@ -184,10 +187,16 @@ func (r *run) start(ctx context.Context, jobs *stage.Jobs) error {
 	if err := jobs.Add(ctx, r.Start, s.Job, stage.Learn(s, r.parts.learner.Positions()), forget); err != nil {
 		return err
 	}
+	if r.Cluster != nil {
+		s.Poll = r.Flink.Poll
+	}
 	s.Job = name + ".advantage"
 	filtering, grouping := r.Selection()
-	if err := jobs.Add(ctx, r.Start, s.Job, stage.Advantage(s, filtering, grouping), func() {}); err != nil {
+	if err := jobs.Add(ctx, r.runner(), s.Job, stage.Advantage(s, filtering, grouping), func() {}); err != nil {
 		return err
+	}
+	if r.Cluster != nil {
+		return r.startElsewhere(ctx, jobs)
 	}
 	s.Job = name + ".score"
 	p, forget := stage.Score(s, r.parts.scorer, r.scoring())

@@ -172,3 +172,36 @@ func used(b *testing.B) time.Duration {
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
+
+// BenchmarkCommit reports what committing behind acks costs: small records,
+// copied one by one, with their positions discarded and committed.
+func BenchmarkCommit(b *testing.B) {
+	const records = 5000
+	brokers := startBroker(b)
+	in := newTopic(b, brokers, "in", 2)
+	fill(b, brokers, in, 0, records)
+	end := kafkaio.Latest
+	for _, commit := range []bool{false, true} {
+		b.Run(map[bool]string{false: "discarded", true: "committed"}[commit], func(b *testing.B) {
+			for b.Loop() {
+				name, out := unique(b, "job"), newTopic(b, brokers, "out", 2)
+				job := run(b, name, func(s beam.Scope) {
+					source := kafkaio.Source{Job: name, Brokers: brokers, Topic: in, Group: name, To: &end}
+					write := func(records beam.PCollection) beam.PCollection {
+						return kafkaio.Write(s, kafkaio.WriteConfig{Job: name, Brokers: brokers}, beam.ParDo(s, &rewriteFn{Topic: out}, records))
+					}
+					if !commit {
+						kafkaio.Discard(s, write(kafkaio.Read(s, kafkaio.ReadConfig{Source: source})))
+						return
+					}
+					records, begun := kafkaio.ReadTracked(s, kafkaio.ReadConfig{Source: source})
+					kafkaio.Commit(s, kafkaio.CommitConfig{Job: name, Brokers: brokers, Group: name}, begun, write(records))
+				})
+				if err := job.Wait(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.N)*records/b.Elapsed().Seconds(), "records/s")
+		})
+	}
+}

@@ -160,9 +160,9 @@ func BenchmarkPartitions(b *testing.B) {
 	shapes := map[string]func(b *testing.B, s beam.Scope, name, in, out string){
 		"read-write-commit": func(b *testing.B, s beam.Scope, name, in, out string) {
 			end := kafkaio.Latest
-			read := kafkaio.Read(s, kafkaio.ReadConfig{Source: kafkaio.Source{Job: name, Brokers: brokers, Topic: in, Group: name, To: &end}})
+			read, begun := kafkaio.ReadTracked(s, kafkaio.ReadConfig{Source: kafkaio.Source{Job: name, Brokers: brokers, Topic: in, Group: name, To: &end}})
 			acks := kafkaio.Write(s, kafkaio.WriteConfig{Job: name, Brokers: brokers}, beam.ParDo(s, &rewriteFn{Topic: out}, read))
-			kafkaio.Commit(s, kafkaio.CommitConfig{Job: name, Group: name}, acks)
+			kafkaio.Commit(s, kafkaio.CommitConfig{Job: name, Brokers: brokers, Group: name}, begun, acks)
 		},
 		"async": func(b *testing.B, s beam.Scope, name, in, out string) {
 			end := kafkaio.Latest

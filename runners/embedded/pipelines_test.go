@@ -86,10 +86,10 @@ func TestReadWriteCommit(t *testing.T) {
 	start := func() *Job {
 		name := unique(t, "job")
 		return run(t, name, func(s beam.Scope) {
-			records := kafkaio.Read(s, kafkaio.ReadConfig{Source: kafkaio.Source{Job: name, Brokers: brokers, Topic: in, Group: group}})
+			records, begun := kafkaio.ReadTracked(s, kafkaio.ReadConfig{Source: kafkaio.Source{Job: name, Brokers: brokers, Topic: in, Group: group}})
 			results := beam.ParDo(s, &rewriteFn{Topic: out}, records)
 			acks := kafkaio.Write(s, kafkaio.WriteConfig{Job: name, Brokers: brokers}, results)
-			kafkaio.Commit(s, kafkaio.CommitConfig{Job: name, Group: group}, acks)
+			kafkaio.Commit(s, kafkaio.CommitConfig{Job: name, Brokers: brokers, Group: group}, begun, acks)
 		})
 	}
 	fill(t, brokers, in, 0, 50)

@@ -22,6 +22,7 @@ import (
 	"millrace/pipelines/train"
 	"millrace/runners/display"
 	"millrace/runners/embedded"
+	"millrace/runners/flink"
 	"millrace/runners/metrics"
 	"millrace/transforms/kafkaio"
 	"millrace/transforms/rollout"
@@ -149,7 +150,7 @@ func runTrain(ctx context.Context, o TrainOptions, config train.Config, screen *
 		return result, err
 	}
 	result, err = train.Run(ctx, config, train.Environment{
-		Dir: o.Dir, GoCache: cache, Brokers: brokers, Start: start,
+		Dir: o.Dir, GoCache: cache, Brokers: brokers, Start: start, Cluster: onCluster(config),
 		Observer: observer{screen}, Journal: log, Recorded: recorded, Drain: drain,
 		// Only now is there a run: one that named a file that is not there may be
 		// corrected and started again in the same directory.
@@ -169,6 +170,15 @@ func start(ctx context.Context, name string, p *beam.Pipeline) (stage.Job, error
 		return nil, err
 	}
 	return job, nil
+}
+
+// onCluster runs pipelines on the cluster that the configuration names, if it
+// does.
+func onCluster(c train.Config) stage.Start {
+	if c.Runner != train.Flink {
+		return nil
+	}
+	return flink.Start(c.Flink)
 }
 
 // signals turns the first interrupt into a drain and the second into the end of

@@ -20,8 +20,12 @@ func init() {
 // AsyncConfig are the settings of one asynchronous stage.
 type AsyncConfig struct {
 	Source
-	// Work is the name the function was registered by.
+	// Work is the name that a function was registered by in this process, or, with
+	// Settings, a [Maker] in the process that runs the stage.
 	Work string
+	// Settings are what the Maker makes the function of; nil takes the registered
+	// function.
+	Settings []byte
 	// InFlight is the largest number of Work calls at once, over all partitions
 	// in this process; default 16.
 	InFlight int
@@ -129,25 +133,41 @@ func (fn *asyncFn) ProcessElement(ctx context.Context, clock *wallClock, rt *sdf
 		}
 		return sdf.StopProcessing(), nil
 	}
-	return sdf.ResumeProcessingIn(lane.pace.next(busy, asyncBusy, asyncIdle)), nil
+	return sdf.ResumeProcessingIn(lane.pace.next(busy, max(asyncBusy, fn.Config.Poll), max(asyncIdle, 4*fn.Config.Poll))), nil
 }
 
 // stage finds or makes the stage in this process.
 func (c AsyncConfig) stage() (*stage, error) {
 	j := jobFor(c.Job)
+	j.making.Lock()
+	defer j.making.Unlock()
 	id := c.Topic + " " + c.Group + " " + c.Work
-	j.mu.Lock()
-	defer j.mu.Unlock()
 	if s := j.stages[id]; s != nil {
 		return s, nil
 	}
-	work, err := workFor(c.Work)
+	work, err := c.work(j)
 	if err != nil {
 		return nil, err
 	}
 	s := &stage{cfg: c, job: j, broker: clientFor(c.Brokers), work: work, slots: semaphore.NewWeighted(int64(c.InFlight))}
 	j.stages[id] = s
 	return s, nil
+}
+
+func (c AsyncConfig) work(j *job) (Work, error) {
+	if c.Settings == nil {
+		return workFor(c.Work)
+	}
+	maker, err := makerFor(c.Work)
+	if err != nil {
+		return nil, err
+	}
+	work, release, err := maker(j.ctx, c.Settings)
+	if err != nil {
+		return nil, fmt.Errorf("making work %s: %w", c.Work, err)
+	}
+	j.releases = append(j.releases, release)
+	return work, nil
 }
 
 // unbounded is the end of a partition that is followed for ever.

@@ -13,4 +13,6 @@ type broker interface {
 	produce(ctx context.Context, budget time.Duration, outputs []Output) error
 	// commit stores a group's position.
 	commit(ctx context.Context, budget time.Duration, group, topic string, partition int32, position int64) error
+	// groupPosition is what a group has committed, -1 when it has not.
+	groupPosition(ctx context.Context, budget time.Duration, group, topic string, partition int32) (int64, error)
 }

@@ -4,60 +4,167 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/state"
+
+	"millrace/schemas"
 )
 
 func init() {
+	beam.RegisterDoFn(spanMark)
+	beam.RegisterDoFn(reflect.TypeFor[ackMarksFn]())
 	beam.RegisterDoFn(reflect.TypeFor[commitFn]())
+	beam.RegisterType(reflect.TypeFor[mark]())
 }
 
-// CommitConfig are the settings of a commit: those of the [Read] it belongs to.
+// CommitConfig are the settings of a commit: those of the [ReadTracked] it
+// belongs to.
 type CommitConfig struct {
-	Job   string
-	Group string
+	Job      string
+	Brokers  string
+	Group    string
+	RetryFor time.Duration // default [RetryFor]
 }
 
 // Commit commits, for each partition, the smallest offset below which
-// everything that [Read] of the same job and group has read is acknowledged.
+// everything that was read is acknowledged: begun is the PCollection<Span> of
+// the ReadTracked, acks the PCollection<Ack> of what became of its records.
 // Each source must be acknowledged exactly once; a second time is an error that
 // fails the job, because it means that the first came too early.
 //
-// The book in which Read and Commit meet belongs to the process, so on a
-// distributed runner both must run in one worker. It ends the pipeline.
-func Commit(s beam.Scope, cfg CommitConfig, acks beam.PCollection) {
+// What is known of a partition is keyed state of the runner, so the records of
+// a partition may be read in one worker, acknowledged in others and committed in
+// a third. It ends the pipeline.
+func Commit(s beam.Scope, cfg CommitConfig, begun, acks beam.PCollection) {
 	s = s.Scope("kafkaio.Commit")
-	if cfg.Job == "" || cfg.Group == "" {
-		panic(fmt.Sprintf("kafkaio.Commit: Job %q and Group %q must not be empty", cfg.Job, cfg.Group))
+	if cfg.RetryFor == 0 {
+		cfg.RetryFor = RetryFor
 	}
-	beam.ParDo0(s, &commitFn{Config: cfg}, beam.Reshuffle(s, acks))
+	if err := cfg.Validate(); err != nil {
+		panic(fmt.Sprintf("kafkaio.Commit: %v", err))
+	}
+	marks := beam.Flatten(s, beam.ParDo(s, spanMark, begun), beam.ParDo(s, &ackMarksFn{}, acks))
+	beam.ParDo0(s, &commitFn{Config: cfg, Tally: state.MakeValueState[[]byte]("tally")}, marks)
 }
 
-// commitFn only notes what is finished; the book's goroutine talks to the
-// broker, so the stage, which is a terminal one, takes microseconds.
+// Validate reports everything that is wrong with the settings.
+func (c CommitConfig) Validate() error {
+	var problems []string
+	if c.Job == "" || c.Group == "" {
+		problems = append(problems, fmt.Sprintf("Job %q and Group %q must not be empty", c.Job, c.Group))
+	}
+	if c.RetryFor < 0 {
+		problems = append(problems, "RetryFor is negative")
+	}
+	if err := ValidBrokers(c.Brokers); err != nil {
+		problems = append(problems, err.Error())
+	}
+	return joined(problems)
+}
+
+// mark is one thing to enter into a tally: a span, or acknowledged offsets.
+type mark struct {
+	Acks bool // Offsets of Span are acknowledged; the rest of it names the partition
+	Span Span
+}
+
+// place is the key of a partition.
+func place(topic string, partition int32) string { return fmt.Sprintf("%s[%d]", topic, partition) }
+
+func spanMark(s Span) (string, mark) { return place(s.Topic, s.Partition), mark{Span: s} }
+
+// ackMarksFn puts the acks of a bundle together, by partition: each mark costs
+// the runner a read and a write of state.
+type ackMarksFn struct {
+	byPlace map[string]*mark
+}
+
+func (fn *ackMarksFn) StartBundle(func(string, mark)) { fn.byPlace = make(map[string]*mark) }
+
+func (fn *ackMarksFn) ProcessElement(ack Ack, _ func(string, mark)) {
+	for _, p := range ack.Sources {
+		fn.add(p)
+	}
+}
+
+func (fn *ackMarksFn) add(p schemas.Position) {
+	key := place(p.Topic, p.Partition)
+	m := fn.byPlace[key]
+	if m == nil {
+		m = &mark{Acks: true, Span: Span{Topic: p.Topic, Partition: p.Partition}}
+		fn.byPlace[key] = m
+	}
+	m.Span.Offsets = append(m.Span.Offsets, p.Offset)
+}
+
+func (fn *ackMarksFn) FinishBundle(emit func(string, mark)) {
+	for key, m := range fn.byPlace {
+		emit(key, *m)
+	}
+	fn.byPlace = nil
+}
+
+// commitFn keeps the tally of a partition. The committer's goroutine talks to
+// the broker, so the stage, which is a terminal one, is quick.
 type commitFn struct {
 	Config CommitConfig
+	Tally  state.Value[[]byte]
 }
 
-func (fn *commitFn) ProcessElement(ctx context.Context, ack Ack) error {
+func (fn *commitFn) ProcessElement(ctx context.Context, sp state.Provider, key string, m mark) error {
 	if ctx.Err() != nil {
-		return context.Cause(ctx)
+		return context.Cause(ctx) // before jobFor, which would make an ended job anew
 	}
 	j := jobFor(fn.Config.Job)
-	for _, p := range ack.Sources {
-		j.mu.Lock()
-		b := j.books[key(fn.Config.Group, p)]
-		j.mu.Unlock()
-		if b == nil {
-			return fmt.Errorf("ack for %s[%d]@%d: job %s reads no such partition for group %s in this process", p.Topic, p.Partition, p.Offset, j.name, fn.Config.Group)
-		}
-		if err := b.finish(p.Offset); err != nil {
-			err = fmt.Errorf("job %s: ack: %w", j.name, err)
-			j.fail(err)
-			return err
-		}
-		position, _ := b.state()
-		b.release(position)
+	position, err := fn.enter(sp, m)
+	if err != nil {
+		err = fmt.Errorf("job %s: %s: %w", j.name, key, err)
+		j.fail(err)
+		return err
 	}
+	j.committerFor(fn.Config, m.Span).release(position)
 	return nil
+}
+
+// enter brings the state of a partition up to date and returns what may be
+// committed, which is 0 until it is known.
+func (fn *commitFn) enter(sp state.Provider, m mark) (position int64, err error) {
+	b, known, err := fn.Tally.Read(sp)
+	if err != nil {
+		return 0, fmt.Errorf("reading what is acknowledged: %w", err)
+	}
+	t := newTally()
+	if known {
+		if t, err = decodeTally(b); err != nil {
+			return 0, err
+		}
+	}
+	if m.Acks {
+		for _, offset := range m.Span.Offsets {
+			if err := t.acknowledge(offset); err != nil {
+				return 0, err
+			}
+		}
+	} else if err := t.read(m.Span); err != nil {
+		return 0, err
+	}
+	if err := fn.Tally.Write(sp, t.encode()); err != nil {
+		return 0, fmt.Errorf("writing what is acknowledged: %w", err)
+	}
+	return t.position, nil
+}
+
+// committerFor finds or makes the committer of a span's partition. One that is
+// made here knows nothing of what is committed, and its first commit tells.
+func (j *job) committerFor(c CommitConfig, s Span) *committer {
+	at := partitionKey{group: c.Group, topic: s.Topic, partition: s.Partition}
+	j.mu.Lock()
+	m := j.committers[at]
+	j.mu.Unlock()
+	if m != nil {
+		return m
+	}
+	return j.newCommitter(clientFor(c.Brokers), c.RetryFor, at, 0)
 }

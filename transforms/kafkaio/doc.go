@@ -31,11 +31,11 @@
 // # Shapes
 //
 // [Read] turns a topic into a PCollection<Record>, bounded or unbounded.
-// [Write] turns a PCollection<Result> into a PCollection<Ack>, and [Commit]
-// commits behind those acks. [Async] is all three around a function that may
-// take minutes: it reads ahead, runs the function on a bounded pool, writes
-// outputs as they are emitted, and lets only the committed position wait for
-// stragglers.
+// [Write] turns a PCollection<Result> into a PCollection<Ack>. [ReadTracked] and
+// [Commit] belong together: one says what was read, the other commits behind the
+// acks. [Async] is all of them around a function that may take minutes: it reads
+// ahead, runs the function on a bounded pool, writes outputs as they are emitted,
+// and lets only the committed position wait for stragglers.
 //
 // Clients, pools and positions belong to the process, keyed by job name, since
 // Beam never calls Teardown: whoever runs a job calls [Stop] when it has ended.

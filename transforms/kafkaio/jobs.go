@@ -8,8 +8,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	"millrace/schemas"
 )
 
 // errStopped is the cause of a job's context after Stop.
@@ -34,14 +32,17 @@ type job struct {
 	stats  *counters
 	news   bell // rung when a reader has something to take or to say
 
-	mu       sync.Mutex // guards the fields below
-	err      error      // the first failure
-	drained  bool
-	lanes    map[partitionKey]*lane
-	readers  map[partitionKey]*reader
-	books    map[partitionKey]*book
+	mu         sync.Mutex // guards the fields below
+	err        error      // the first failure
+	drained    bool
+	lanes      map[partitionKey]*lane
+	readers    map[partitionKey]*reader
+	committers map[partitionKey]*committer
+	routines   sync.WaitGroup
+
+	making   sync.Mutex // guards the fields below; held while a stage is made
 	stages   map[string]*stage
-	routines sync.WaitGroup
+	releases []func() error // of what Makers made
 }
 
 // partitionKey names a partition as one consumer group sees it.
@@ -63,13 +64,13 @@ func jobFor(name string) *job {
 		return j
 	}
 	j := &job{
-		name:    name,
-		drain:   make(chan struct{}),
-		stats:   countersFor(name),
-		lanes:   make(map[partitionKey]*lane),
-		readers: make(map[partitionKey]*reader),
-		books:   make(map[partitionKey]*book),
-		stages:  make(map[string]*stage),
+		name:       name,
+		drain:      make(chan struct{}),
+		stats:      countersFor(name),
+		lanes:      make(map[partitionKey]*lane),
+		readers:    make(map[partitionKey]*reader),
+		committers: make(map[partitionKey]*committer),
+		stages:     make(map[string]*stage),
 	}
 	j.ctx, j.cancel = context.WithCancelCause(context.Background())
 	jobs.byName[name] = j
@@ -134,16 +135,20 @@ func Stop(name string) error {
 		return nil
 	}
 	j.mu.Lock()
-	books := slices.Collect(maps.Values(j.books))
+	lanes := slices.Collect(maps.Values(j.lanes))
+	committers := slices.Collect(maps.Values(j.committers))
 	failed := j.err != nil
 	j.mu.Unlock()
 
 	var errs []error
 	if !failed {
+		for _, l := range lanes {
+			l.settle()
+		}
 		ctx, cancel := context.WithTimeout(context.Background(), flushTimeout)
 		defer cancel()
-		for _, b := range books {
-			if err := b.flush(ctx); err != nil {
+		for _, m := range committers {
+			if err := m.flush(ctx); err != nil {
 				errs = append(errs, fmt.Errorf("job %s: last commit: %w", name, err))
 			}
 		}
@@ -152,6 +157,12 @@ func Stop(name string) error {
 	if err := j.returned(stopTimeout); err != nil {
 		errs = append(errs, err)
 	}
+	j.making.Lock()
+	for _, release := range j.releases {
+		errs = append(errs, release())
+	}
+	j.releases = nil
+	j.making.Unlock()
 	jobs.Lock()
 	if jobs.byName[name] == j {
 		delete(jobs.byName, name)
@@ -179,9 +190,4 @@ func (j *job) returned(limit time.Duration) error {
 	case <-timer.C:
 		return fmt.Errorf("job %s: work has not returned %s after its context ended", j.name, limit)
 	}
-}
-
-// key names the partition of a position for a group.
-func key(group string, p schemas.Position) partitionKey {
-	return partitionKey{group: group, topic: p.Topic, partition: p.Partition}
 }

@@ -151,7 +151,7 @@ func (l *lane) start(reading context.Context, r Record) error {
 	if err := l.stage.slots.Acquire(reading, 1); err != nil {
 		return context.Cause(reading)
 	}
-	if err := l.book.begin(r.Source.Offset, len(r.Value)); err != nil {
+	if err := l.book.begin(r.Source.Offset); err != nil {
 		l.stage.slots.Release(1)
 		return err
 	}
@@ -268,6 +268,13 @@ func (l *lane) claimedUpTo(position int64) {
 	l.mu.Lock()
 	l.claimed = position
 	l.mu.Unlock()
+	l.book.release(position)
+}
+
+// settle allows everything that is finished to be committed, when the runner will
+// not come back to claim it.
+func (l *lane) settle() {
+	position, _ := l.book.state()
 	l.book.release(position)
 }
 

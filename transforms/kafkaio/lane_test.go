@@ -194,7 +194,7 @@ func TestNothingIsCommittedBeforeItsOutputsAreDurable(t *testing.T) {
 				b.memory.refuse = func(op string) error {
 					if op == "commit" {
 						written := sorted(b.memory.written("out"))
-						position, _ := b.stage.job.books[partitionKey{group: "g", topic: "in"}].state()
+						position, _ := b.stage.job.lanes[partitionKey{group: "g", topic: "in"}].book.state()
 						for i := range position {
 							if _, ok := slices.BinarySearch(written, fmt.Sprint(i)); !ok {
 								t.Errorf("position %d with no output of %d", position, i)
@@ -374,6 +374,28 @@ func TestStopCancelsWhatIsBegun(t *testing.T) {
 		}
 		if c := b.memory.committed(); c != 0 {
 			t.Errorf("committed %d of what was cancelled", c)
+		}
+	})
+}
+
+// TestStopCommitsWhatIsDurable: the runner claims now and then, and a job that is
+// stopped in between need not do again what it has done.
+func TestStopCommitsWhatIsDurable(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, AsyncConfig{}, quick)
+		if err := b.collectFor(time.Second); err != nil {
+			t.Fatal(err)
+		}
+		b.memory.fill("in", 5)
+		time.Sleep(time.Minute) // done, and not claimed
+		if got := b.memory.committed(); got != 0 {
+			t.Fatalf("%d is committed before it was claimed", got)
+		}
+		if err := b.stop(); err != nil {
+			t.Fatal(err)
+		}
+		if got := b.memory.committed(); got != 5 {
+			t.Errorf("%d is committed, want 5", got)
 		}
 	})
 }

@@ -115,6 +115,15 @@ func (m *memory) produce(ctx context.Context, budget time.Duration, outputs []Ou
 	})
 }
 
+func (m *memory) groupPosition(context.Context, time.Duration, string, string, int32) (int64, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.commits) == 0 {
+		return -1, nil
+	}
+	return m.commits[len(m.commits)-1], nil
+}
+
 func (m *memory) commit(ctx context.Context, budget time.Duration, group, topic string, partition int32, position int64) error {
 	return retry(ctx, budget, "memory", "committing", func(ctx context.Context) error {
 		if err := m.asked("commit"); err != nil {

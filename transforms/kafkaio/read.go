@@ -13,35 +13,54 @@ import (
 
 func init() {
 	beam.RegisterDoFn(reflect.TypeFor[readFn]())
+	beam.RegisterDoFn(reflect.TypeFor[trackedReadFn]())
+	beam.RegisterType(reflect.TypeFor[Span]())
 }
 
 // ReadConfig are the settings of a read.
 type ReadConfig struct {
 	Source
-	// Lag is the largest number of records of one partition between the committed
-	// position and the newest read, when there is a Group and so a [Commit]
-	// downstream; default 65536. Reading pauses there, so it must be above
-	// whatever the pipeline holds back on purpose.
+	// Lag is the largest distance of a [ReadTracked] from the committed position,
+	// in offsets of one partition; default 65536. Reading pauses there, so it must
+	// be above whatever the pipeline holds back on purpose.
 	Lag int
-	// LagBytes bounds the values of one partition that are read and not finished,
-	// in bytes; default 1 GiB. It too must be above what is held back on purpose.
+	// LagBytes bounds the values between that position and the newest read, in
+	// bytes; default 1 GiB. It too must be above what is held back on purpose.
 	LagBytes int
+
+	// tracked says that there is a Commit to keep up with.
+	tracked bool
 }
 
 // Read returns the records of a topic: PCollection<Record>, unbounded, or
-// bounded when To is set. Records of a partition come in order. With a Group,
-// reading starts at its committed position and every record must reach a
-// [Commit] of the same job and group, as the source of some ack. An invalid
-// configuration panics.
+// bounded when To is set. Records of a partition come in order. It commits
+// nothing; a Group says only where reading may start. An invalid configuration
+// panics.
 func Read(s beam.Scope, cfg ReadConfig) beam.PCollection {
 	s = s.Scope("kafkaio.Read " + cfg.Topic)
-	cfg = cfg.withDefaults()
-	if err := cfg.Validate(); err != nil {
+	return beam.ParDo(s, &readFn{Config: cfg.built()}, cfg.partitions(s))
+}
+
+// ReadTracked is a Read for [Commit]: beside the records it returns begun, a
+// PCollection<Span> of what was read. Reading starts at the Group's committed
+// position, and every record must reach the Commit of this group, as the source
+// of some ack. An invalid configuration panics.
+func ReadTracked(s beam.Scope, cfg ReadConfig) (records, begun beam.PCollection) {
+	s = s.Scope("kafkaio.ReadTracked " + cfg.Topic)
+	if cfg.Group == "" {
+		panic("kafkaio.ReadTracked: Group is empty")
+	}
+	return beam.ParDo2(s, &trackedReadFn{Config: cfg.built()}, cfg.partitions(s))
+}
+
+// built fills in the defaults of a configuration that becomes part of a
+// pipeline, and panics if it is invalid.
+func (c ReadConfig) built() ReadConfig {
+	c = c.withDefaults()
+	if err := c.Validate(); err != nil {
 		panic(fmt.Sprintf("kafkaio.Read: %v", err))
 	}
-	jobFor(cfg.Job)
-	parts := beam.ParDo(s, &listFn{Source: cfg.Source}, beam.Impulse(s))
-	return beam.ParDo(s, &readFn{Config: cfg}, parts)
+	return c
 }
 
 func (c ReadConfig) withDefaults() ReadConfig {
@@ -55,6 +74,11 @@ func (c ReadConfig) withDefaults() ReadConfig {
 	return c
 }
 
+func (c ReadConfig) partitions(s beam.Scope) beam.PCollection {
+	jobFor(c.Job)
+	return beam.ParDo(s, &listFn{Source: c.Source.withDefaults()}, beam.Impulse(s))
+}
+
 // Validate reports everything that is wrong with the settings.
 func (c ReadConfig) Validate() error {
 	problems := c.Source.problems()
@@ -62,14 +86,6 @@ func (c ReadConfig) Validate() error {
 		problems = append(problems, "Lag or LagBytes is negative")
 	}
 	return joined(problems)
-}
-
-// readFn empties the buffer of its partition's reader. Its configuration is
-// exported because it is the serialised form of the DoFn.
-type readFn struct {
-	Config ReadConfig
-	ranges
-	patience time.Time // until when this bundle may wait for news
 }
 
 const (
@@ -89,25 +105,72 @@ const (
 	readWait = time.Second
 )
 
-// StartBundle notes that nothing is on its way yet.
-func (fn *readFn) StartBundle(func(beam.EventTime, Record)) {
-	fn.patience = time.Now().Add(readWait)
+// readFn is the DoFn of Read, trackedReadFn that of ReadTracked. Their
+// configuration is exported because it is the serialised form of the DoFn.
+type readFn struct {
+	Config ReadConfig
+	ranges
+	grace
 }
 
+// StartBundle notes that nothing is on its way yet.
+func (fn *readFn) StartBundle(func(beam.EventTime, Record)) { fn.begin(fn.Config) }
+
 func (fn *readFn) ProcessElement(ctx context.Context, clock *wallClock, rt *sdf.LockRTracker, at partition, emit func(beam.EventTime, Record)) (sdf.ProcessContinuation, error) {
+	_, next, err := fn.Config.slice(ctx, &fn.grace, clock, rt, at, emit)
+	return next, err
+}
+
+type trackedReadFn struct {
+	Config ReadConfig
+	ranges
+	grace
+}
+
+// StartBundle notes that nothing is on its way yet.
+func (fn *trackedReadFn) StartBundle(func(beam.EventTime, Record), func(beam.EventTime, Span)) {
+	fn.begin(fn.Config)
+}
+
+func (fn *trackedReadFn) ProcessElement(ctx context.Context, clock *wallClock, rt *sdf.LockRTracker, at partition, emit func(beam.EventTime, Record), begun func(beam.EventTime, Span)) (sdf.ProcessContinuation, error) {
+	cfg := fn.Config
+	cfg.tracked = true
+	span, next, err := cfg.slice(ctx, &fn.grace, clock, rt, at, emit)
+	if err == nil && span.To > span.From {
+		begun(clock.now(), span)
+	}
+	return next, err
+}
+
+// grace is until when a bundle may wait for news: what it has emitted goes on
+// only when it ends.
+type grace struct{ until time.Time }
+
+// begin gives a new bundle its time. A cluster is asked to look rarely instead.
+func (g *grace) begin(c ReadConfig) {
+	g.until = time.Time{}
+	if c.Poll == 0 {
+		g.until = time.Now().Add(readWait)
+	}
+}
+
+// slice emits what the buffer holds, within the limits of one call, and says
+// what that was and when to come back.
+func (c ReadConfig) slice(ctx context.Context, g *grace, clock *wallClock, rt *sdf.LockRTracker, at partition, emit func(beam.EventTime, Record)) (Span, sdf.ProcessContinuation, error) {
 	if ctx.Err() != nil {
-		return nil, context.Cause(ctx) // before jobFor, which would make an ended job anew
+		return Span{}, nil, context.Cause(ctx) // before jobFor, which would make an ended job anew
 	}
 	rest := rt.GetRestriction().(offsetrange.Restriction)
+	span := Span{Topic: at.Topic, Partition: at.Partition, From: rest.Start, To: rest.Start, First: rest.Start == at.Start}
 	at.Start, at.End = rest.Start, rest.End
 	if at.Start >= at.End {
-		return sdf.StopProcessing(), nil
+		return span, sdf.StopProcessing(), nil
 	}
-	reader, err := fn.Config.readerFor(at)
+	reader, err := c.readerFor(at)
 	if err != nil {
-		return nil, err
+		return span, nil, err
 	}
-	reader.await(ctx, time.Until(fn.patience))
+	reader.await(ctx, time.Until(g.until))
 	clock.advance(time.Now())
 	until, size, pause := time.Now().Add(readSlice), 0, readMore
 	for size < readSliceBytes && time.Now().Before(until) {
@@ -117,22 +180,26 @@ func (fn *readFn) ProcessElement(ctx context.Context, clock *wallClock, rt *sdf.
 			break
 		}
 		if !rt.TryClaim(record.Source.Offset) {
-			return nil, fmt.Errorf("claiming %s[%d]@%d: %w", at.Topic, at.Partition, record.Source.Offset, rt.GetError())
+			return span, nil, fmt.Errorf("claiming %s[%d]@%d: %w", at.Topic, at.Partition, record.Source.Offset, rt.GetError())
 		}
 		size += len(record.Value) + 1
+		span.Offsets = append(span.Offsets, record.Source.Offset)
+		span.To = record.Source.Offset + 1
 		emit(clock.now(), record)
-		fn.patience = time.Time{} // what is emitted waits for the end of the bundle
+		g.until = time.Time{}
 	}
-	done, err := reader.state()
+	done, drained, err := reader.state()
 	if err != nil {
-		return nil, err
+		return span, nil, err
 	}
 	if done {
-		// Between the last record and the end there may be control records only.
 		if at.End != unbounded && !rt.IsDone() {
-			rt.TryClaim(at.End - 1)
+			rt.TryClaim(at.End - 1) // Beam wants a range that ends to be claimed whole
+			if !drained {
+				span.To = at.End // between the last record and the end there are control records only
+			}
 		}
-		return sdf.StopProcessing(), nil
+		return span, sdf.StopProcessing(), nil
 	}
-	return sdf.ResumeProcessingIn(pause), nil
+	return span, sdf.ResumeProcessingIn(max(pause, c.Poll)), nil
 }

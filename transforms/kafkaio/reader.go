@@ -21,27 +21,45 @@ const (
 
 // reader is one partition of a Read: a goroutine fills the buffer, and
 // ProcessElement empties it.
+//
+// Its Commit may be in another worker; what both see is the group's committed
+// position.
 type reader struct {
-	cfg   ReadConfig
-	at    partition
-	book  *book
-	stats *partitionCounters
-	run   context.Context
-	stop  context.CancelCauseFunc
-	taken chan struct{} // capacity 1: there may be room again
-	news  *bell         // of all readers of the job, which may share a bundle
+	cfg    ReadConfig
+	at     partition
+	broker broker
+	stats  *partitionCounters
+	run    context.Context
+	stop   context.CancelCauseFunc
+	taken  chan struct{} // capacity 1: there may be room again
+	news   *bell         // of all readers of the job, which may share a bundle
 
-	mu     sync.Mutex // guards the fields below
-	buffer []Record
+	mu      sync.Mutex // guards the fields below
+	buffer  []Record
+	bytes   int
+	next    int64 // the offset of the restriction that the runner comes back with
+	ended   bool
+	drained bool // the end is that of the job's drain
+	err     error
+
+	// Only the filling goroutine uses the fields below.
+
+	// committed is the group's position when it was last asked for; at.Start at
+	// first. unfinished are the records read from there on, held the bytes of their
+	// values.
+	committed  int64
+	unfinished []extent
+	held       int
+}
+
+// extent is where a value was and how large it is.
+type extent struct {
+	offset int64
 	bytes  int
-	next   int64 // the offset of the restriction that the runner comes back with
-	ended  bool
-	err    error
 }
 
 // readerFor returns the running reader of a partition, or starts one at
-// at.Start: at first, and, without a group, when the runner restored an older
-// position.
+// at.Start: at first, and when the runner has gone back to an older position.
 //
 // A reader has no lease as a lane has: one that nobody asks for any more stops
 // by itself when its buffer is full.
@@ -57,11 +75,6 @@ func (c ReadConfig) readerFor(at partition) (*reader, error) {
 	if r != nil && r.position() == at.Start {
 		return r, nil
 	}
-	if r != nil && c.Group != "" {
-		// What was read and is not acknowledged would be missing from a new book,
-		// and the next commit would step over it.
-		return nil, fmt.Errorf("%s[%d]: the runner came back for offset %d, not %d: this read commits to group %s and must be started anew", at.Topic, at.Partition, at.Start, r.position(), c.Group)
-	}
 	if r != nil {
 		r.stop(errStopped)
 	}
@@ -72,15 +85,17 @@ func (c ReadConfig) readerFor(at partition) (*reader, error) {
 }
 
 // start makes a reader and lets it fill its buffer.
-func (c ReadConfig) start(j *job, f broker, at partition) *reader {
+func (c ReadConfig) start(j *job, b broker, at partition) *reader {
 	id := partitionKey{group: c.Group, topic: at.Topic, partition: at.Partition}
-	r := &reader{cfg: c, at: at, stats: j.stats.of(at.Topic, at.Partition), taken: make(chan struct{}, 1), news: &j.news, next: at.Start}
-	r.book = j.newBook(f, c.RetryFor, id, at.Start)
+	r := &reader{
+		cfg: c, at: at, broker: b, stats: j.stats.of(at.Topic, at.Partition), taken: make(chan struct{}, 1),
+		news: &j.news, next: at.Start, committed: at.Start,
+	}
 	r.run, r.stop = context.WithCancelCause(j.ctx)
 	j.mu.Lock()
 	j.readers[id] = r
 	j.mu.Unlock()
-	j.routines.Go(func() { r.fill(j, f) })
+	j.routines.Go(func() { r.fill(j) })
 	return r
 }
 
@@ -91,7 +106,7 @@ func (r *reader) position() int64 {
 }
 
 // fill reads until the end, a failure, or the job's drain.
-func (r *reader) fill(j *job, f fetcher) {
+func (r *reader) fill(j *job) {
 	reading, stop := context.WithCancelCause(r.run)
 	defer stop(nil)
 	go func() {
@@ -101,16 +116,13 @@ func (r *reader) fill(j *job, f fetcher) {
 		case <-reading.Done():
 		}
 	}()
-	err := follow(reading, f, r.at, r.cfg.Brokers, r.cfg.RetryFor, r.stats.progress, func(record Record) error {
-		for began, told := time.Now(), false; !r.put(record); {
-			if held := r.book.unfinished(); !told && held >= r.cfg.LagBytes && time.Since(began) >= heldFor {
-				slog.Warn(fmt.Sprintf("job %s: reading %s[%d] waits: %d MiB are read and not finished, and nothing was finished for %s; is more held back on purpose, give LagBytes",
-					j.name, r.at.Topic, r.at.Partition, held>>20, heldFor))
-				told = true
-			}
+	err := follow(reading, r.broker, r.at, r.cfg.Brokers, r.cfg.RetryFor, r.stats.progress, func(record Record) error {
+		if err := r.keepUp(reading, record); err != nil {
+			return err
+		}
+		for !r.put(record) {
 			select {
 			case <-r.taken:
-			case <-time.After(commitEvery): // the window opens when acks arrive elsewhere
 			case <-reading.Done():
 				return context.Cause(reading)
 			}
@@ -122,6 +134,7 @@ func (r *reader) fill(j *job, f fetcher) {
 	if err != nil && !errors.Is(err, errDrained) {
 		r.err = err
 	} else if err != nil {
+		r.drained = true
 		r.buffer, r.bytes = nil, 0 // drained: what was not emitted is read by the next run
 	}
 	r.mu.Unlock()
@@ -131,14 +144,55 @@ func (r *reader) fill(j *job, f fetcher) {
 	}
 }
 
+// keepUp waits until there is room for a record between the committed position and
+// the limits. Lag counts offsets, which is at least the number of records.
+func (r *reader) keepUp(ctx context.Context, record Record) error {
+	if !r.cfg.tracked {
+		return nil
+	}
+	for moved, told := time.Now(), false; record.Source.Offset-r.committed >= int64(r.cfg.Lag) || r.held >= r.cfg.LagBytes; {
+		position, err := r.broker.groupPosition(ctx, r.cfg.RetryFor, r.cfg.Group, r.at.Topic, r.at.Partition)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil {
+			return err
+		}
+		if position > r.committed {
+			r.finished(position)
+			moved = time.Now()
+			continue
+		}
+		if !told && r.held >= r.cfg.LagBytes && time.Since(moved) >= heldFor {
+			slog.Warn(fmt.Sprintf("job %s: reading %s[%d] waits: %d MiB are read and not finished, and nothing was finished for %s; is more held back on purpose, give LagBytes",
+				r.cfg.Job, r.at.Topic, r.at.Partition, r.held>>20, heldFor))
+			told = true
+		}
+		if !sleep(ctx, commitEvery) {
+			return context.Cause(ctx)
+		}
+	}
+	r.unfinished = append(r.unfinished, extent{record.Source.Offset, len(record.Value)})
+	r.held += len(record.Value)
+	return nil
+}
+
+// finished notes the group's position.
+func (r *reader) finished(position int64) {
+	r.committed = position
+	n := 0
+	for n < len(r.unfinished) && r.unfinished[n].offset < position {
+		r.held -= r.unfinished[n].bytes
+		n++
+	}
+	r.unfinished = r.unfinished[n:]
+}
+
 // put appends a record if there is room.
 func (r *reader) put(record Record) bool {
-	_, lag := r.book.state()
-	unfinished := r.book.unfinished()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	full := len(r.buffer) >= readAhead || r.bytes >= readAheadBytes
-	if full || r.cfg.Group != "" && (lag+len(r.buffer) >= r.cfg.Lag || unfinished+r.bytes >= r.cfg.LagBytes) {
+	if len(r.buffer) >= readAhead || r.bytes >= readAheadBytes {
 		return false
 	}
 	r.buffer = append(r.buffer, record)
@@ -170,8 +224,7 @@ func (r *reader) ready() bool {
 	return len(r.buffer) > 0 || r.ended || r.err != nil
 }
 
-// take removes the next record and enters it into the book, to be finished by
-// Commit; without a group nobody will, so it is finished here.
+// take removes the next record.
 func (r *reader) take() (Record, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -179,12 +232,6 @@ func (r *reader) take() (Record, bool) {
 		return Record{}, false
 	}
 	record := r.buffer[0]
-	if r.cfg.Group != "" {
-		if err := r.book.begin(record.Source.Offset, len(record.Value)); err != nil {
-			r.err = err
-			return Record{}, false
-		}
-	}
 	r.buffer[0] = Record{} // let go of its bytes
 	r.buffer = r.buffer[1:]
 	r.bytes -= len(record.Value)
@@ -196,18 +243,13 @@ func (r *reader) take() (Record, bool) {
 	return record, true
 }
 
-// state says whether the partition is read to its end, or what failed.
-func (r *reader) state() (done bool, err error) {
+// state says whether the partition is read to its end, or to where the job's
+// drain stopped it, or what failed.
+func (r *reader) state() (done, drained bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.err != nil {
-		return false, r.err
+		return false, false, r.err
 	}
-	done = r.ended && len(r.buffer) == 0
-	if done {
-		if r.at.End != unbounded {
-			r.book.skip(r.at.End)
-		}
-	}
-	return done, nil
+	return r.ended && len(r.buffer) == 0, r.drained, nil
 }

@@ -17,11 +17,12 @@ func newReader(t *testing.T, m *memory, cfg ReadConfig, at partition) (*reader, 
 	j := jobFor(t.Name())
 	cfg.Job, cfg.Topic = t.Name(), "in"
 	cfg = cfg.withDefaults()
+	cfg.tracked = cfg.Group != ""
 	r := cfg.start(j, m, at)
 	return r, j
 }
 
-func TestReaderStopsAtTheLagOfUnacknowledgedRecords(t *testing.T) {
+func TestReaderStopsAtTheLagBehindTheCommittedPosition(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory()
 		m.fill("in", 50)
@@ -35,13 +36,11 @@ func TestReaderStopsAtTheLagOfUnacknowledgedRecords(t *testing.T) {
 		if more := takeFor(r, time.Minute); more != 0 {
 			t.Errorf("%d records were read over a lag of %d", more, before)
 		}
-		for offset := range int64(before) {
-			if err := r.book.finish(offset); err != nil {
-				t.Fatal(err)
-			}
+		if err := m.commit(t.Context(), time.Second, "g", "in", 0, int64(before)); err != nil {
+			t.Fatal(err)
 		}
 		if more := takeFor(r, time.Minute); more != 10 {
-			t.Errorf("%d records were read after acks", more)
+			t.Errorf("%d records were read after the commit", more)
 		}
 		if err := Stop(t.Name()); err != nil {
 			t.Error(err)
@@ -72,7 +71,7 @@ func TestReaderDrainsWithoutItsBuffer(t *testing.T) {
 		}
 		Drain(t.Name())
 		synctest.Wait()
-		if done, err := r.state(); !done || err != nil {
+		if done, _, err := r.state(); !done || err != nil {
 			t.Errorf("drained: %v, %v", done, err)
 		}
 		if _, ok := r.take(); ok {
@@ -236,6 +235,28 @@ func TestMetricsCountWhatPassed(t *testing.T) {
 			if value, ok := got[name]; !ok || value != want {
 				t.Errorf("%s = %v (%v), want %v", name, value, ok, want)
 			}
+		}
+	})
+}
+
+// TestReaderDrainsAtTheLag: a reader that waits for commits ends at a drain, and
+// says that it did not reach the end.
+func TestReaderDrainsAtTheLag(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory()
+		m.fill("in", 50)
+		r, j := newReader(t, m, ReadConfig{Source: Source{Group: "g"}, Lag: 10}, partition{Topic: "in", End: 50})
+		takeFor(r, time.Second)
+		Drain(t.Name())
+		takeFor(r, time.Second)
+		if done, drained, err := r.state(); !done || !drained || err != nil {
+			t.Errorf("done %v, drained %v, %v", done, drained, err)
+		}
+		if err := j.failure(); err != nil {
+			t.Errorf("the drain failed the job: %v", err)
+		}
+		if err := Stop(t.Name()); err != nil {
+			t.Error(err)
 		}
 	})
 }

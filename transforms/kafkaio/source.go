@@ -39,6 +39,9 @@ type Source struct {
 	Positions []schemas.Position
 	// RetryFor is how long a broker that fails is retried; default [RetryFor].
 	RetryFor time.Duration
+	// Poll is the shortest pause between two looks of the runner at a partition;
+	// 0 is what suits a runner in this process. Looks are what a cluster pays for.
+	Poll time.Duration
 }
 
 func (s Source) withDefaults() Source {
@@ -57,8 +60,8 @@ func (s Source) problems() []string {
 	if s.Topic == "" {
 		problems = append(problems, "Topic is empty")
 	}
-	if s.RetryFor < 0 {
-		problems = append(problems, "RetryFor is negative")
+	if s.RetryFor < 0 || s.Poll < 0 {
+		problems = append(problems, "RetryFor and Poll must not be negative")
 	}
 	if err := ValidBrokers(s.Brokers); err != nil {
 		problems = append(problems, err.Error())

@@ -207,25 +207,42 @@ func (c *client) bounds(ctx context.Context, budget time.Duration, group, topic 
 		if group == "" {
 			return nil
 		}
-		commits, err := c.kafka.OffsetFetch(ctx, &kafka.OffsetFetchRequest{GroupID: group, Topics: map[string][]int{topic: {int(partition)}}})
-		if err != nil {
-			return err
-		}
-		if errors.Is(commits.Error, kafka.GroupIdNotFound) {
-			return nil // nobody has ever committed for it
-		}
-		if commits.Error != nil {
-			return commits.Error
-		}
-		for _, p := range commits.Topics[topic] {
-			if p.Error != nil {
-				return p.Error
-			}
-			b.committed = p.CommittedOffset
-		}
-		return nil
+		b.committed, err = c.fetchPosition(ctx, group, topic, partition)
+		return err
 	})
 	return b, err
+}
+
+// groupPosition asks for the position of a group, -1 when it has none.
+func (c *client) groupPosition(ctx context.Context, budget time.Duration, group, topic string, partition int32) (int64, error) {
+	position := int64(-1)
+	what := fmt.Sprintf("asking for the position of group %s in %s[%d]", group, topic, partition)
+	err := c.retry(ctx, budget, what, func(ctx context.Context) (err error) {
+		position, err = c.fetchPosition(ctx, group, topic, partition)
+		return err
+	})
+	return position, err
+}
+
+func (c *client) fetchPosition(ctx context.Context, group, topic string, partition int32) (int64, error) {
+	commits, err := c.kafka.OffsetFetch(ctx, &kafka.OffsetFetchRequest{GroupID: group, Topics: map[string][]int{topic: {int(partition)}}})
+	if err != nil {
+		return -1, err
+	}
+	if errors.Is(commits.Error, kafka.GroupIdNotFound) {
+		return -1, nil // nobody has ever committed for it
+	}
+	if commits.Error != nil {
+		return -1, commits.Error
+	}
+	position := int64(-1)
+	for _, p := range commits.Topics[topic] {
+		if p.Error != nil {
+			return -1, p.Error
+		}
+		position = p.CommittedOffset
+	}
+	return position, nil
 }
 
 // commit stores the position of a group without being its member.

@@ -51,3 +51,35 @@ func workFor(name string) (Work, error) {
 	}
 	return nil, fmt.Errorf("no work is registered as %q in this process", name)
 }
+
+// Maker makes a Work of the settings in [AsyncConfig].Settings, in whatever
+// process the stage runs in, once for each job. Settings travel with the
+// pipeline, so they hold no secret. release is called when the job has ended;
+// a process that dies does not call it.
+type Maker func(ctx context.Context, settings []byte) (w Work, release func() error, err error)
+
+var makers = struct {
+	sync.Mutex
+	byName map[string]Maker
+}{byName: make(map[string]Maker)}
+
+// RegisterMaker makes m known by name. Every process of a job has to have called
+// it before the job starts, so it belongs into an init. A name that is taken
+// panics.
+func RegisterMaker(name string, m Maker) {
+	makers.Lock()
+	defer makers.Unlock()
+	if makers.byName[name] != nil {
+		panic(fmt.Sprintf("kafkaio.RegisterMaker: %q is registered already", name))
+	}
+	makers.byName[name] = m
+}
+
+func makerFor(name string) (Maker, error) {
+	makers.Lock()
+	defer makers.Unlock()
+	if m := makers.byName[name]; m != nil {
+		return m, nil
+	}
+	return nil, fmt.Errorf("nothing in this process makes work named %q", name)
+}

@@ -1,0 +1,146 @@
+package flink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"time"
+
+	jobpb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/jobmanagement_v1"
+	"google.golang.org/grpc"
+)
+
+// ErrCancelled is what Wait returns for a job that was cancelled.
+var ErrCancelled = errors.New("job cancelled")
+
+// lostAfter is how long a job server that does not answer is asked again before
+// its jobs count as lost.
+const lostAfter = 2 * time.Minute
+
+// Job is a job on the cluster.
+type Job struct {
+	name, id, server string
+	connection       *grpc.ClientConn
+	service          jobpb.JobServiceClient
+	done             chan struct{} // closed when the job has ended
+	err              error         // valid when done is closed
+}
+
+// Name is the name the job was started with.
+func (j *Job) Name() string { return j.name }
+
+// ID is what the job server calls the job.
+func (j *Job) ID() string { return j.id }
+
+// Done is closed when the job has ended.
+func (j *Job) Done() <-chan struct{} { return j.done }
+
+// Wait returns when the job has ended: nil if it completed, ErrCancelled, or the
+// error that failed it for the last time, in one line.
+func (j *Job) Wait() error {
+	<-j.done
+	return j.err
+}
+
+// Cancel ends the job now and returns when it has ended. What it had begun and
+// not made durable is read again by the next job of its name. Cancelling an
+// ended job does nothing.
+func (j *Job) Cancel() error {
+	select {
+	case <-j.done:
+		return nil
+	default:
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), cancelTimeout)
+	defer cancel()
+	if _, err := j.service.Cancel(ctx, &jobpb.CancelJobRequest{JobId: j.id}); err != nil {
+		return fmt.Errorf("flink %s: cancelling job %s: %w", j.server, j.name, oneLine(err))
+	}
+	select {
+	case <-j.done:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("flink %s: job %s has not ended %s after it was cancelled", j.server, j.name, cancelTimeout)
+	}
+}
+
+// watch follows the job to its end, over interruptions of the connection.
+func (j *Job) watch() {
+	defer close(j.done)
+	defer j.connection.Close()
+	heard := time.Now()
+	for {
+		state, message, err := j.follow(func() { heard = time.Now() })
+		switch {
+		case state == jobpb.JobState_DONE:
+			return
+		case state == jobpb.JobState_CANCELLED:
+			j.err = ErrCancelled
+			return
+		case state == jobpb.JobState_FAILED:
+			j.err = fmt.Errorf("flink %s: job %s: %s", j.server, j.name, message)
+			return
+		case time.Since(heard) > lostAfter:
+			j.err = fmt.Errorf("flink %s: job %s: lost after %s without an answer: %w", j.server, j.name, lostAfter, oneLine(err))
+			return
+		}
+		time.Sleep(time.Second)
+	}
+}
+
+// follow returns the state the job ended in and, if it failed, why; or an error
+// when the connection broke.
+func (j *Job) follow(heard func()) (state jobpb.JobState_Enum, message string, err error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	stream, err := j.service.GetMessageStream(ctx, &jobpb.JobMessagesRequest{JobId: j.id})
+	if err != nil {
+		return state, "", err
+	}
+	for {
+		response, err := stream.Recv()
+		switch {
+		case errors.Is(err, io.EOF):
+			if message == "" {
+				message = "it failed and the job server does not say why; see the JobManager's log"
+			}
+			return state, message, nil
+		case err != nil:
+			return jobpb.JobState_UNSPECIFIED, "", err
+		}
+		heard()
+		if m := response.GetMessageResponse(); m != nil && m.GetImportance() >= jobpb.JobMessage_JOB_MESSAGE_ERROR {
+			message = cause(m.GetMessageText())
+		}
+		if s := response.GetStateResponse(); s != nil {
+			state = s.GetState()
+		}
+		switch {
+		case state == jobpb.JobState_DONE, state == jobpb.JobState_CANCELLED:
+			return state, "", nil
+		case state == jobpb.JobState_FAILED && message != "":
+			return state, message, nil // the state may come before the message
+		}
+	}
+}
+
+// frames matches the lines of a Java or Go stack.
+var frames = regexp.MustCompile(`(?m)^\s*(at .*|\.\.\. \d+ more|goroutine \d+ .*|\S+\(.*\)|\t?/\S+:\d+.*)$`)
+
+// cause makes one line of a report of Flink's, which wraps an error of ours in a
+// Java stack for each layer it passed through and puts the cause last.
+func cause(report string) string {
+	for _, marker := range []string{"Caused by:", "caused by:"} {
+		if i := strings.LastIndex(report, marker); i >= 0 {
+			report = report[i+len(marker):]
+		}
+	}
+	return strings.Join(strings.Fields(frames.ReplaceAllString(report, "")), " ")
+}
+
+func oneLine(err error) error {
+	return errors.New(strings.Join(strings.Fields(err.Error()), " "))
+}
