@@ -1,10 +1,11 @@
 # Everything is built by the Go toolchain alone; nothing here needs a C compiler.
 export CGO_ENABLED = 0
 
-SEED ?= 7
-RUN  ?= runs/seed-$(SEED)
+SEED  ?= 7
+RUN   ?= runs/seed-$(SEED)
+KILLS ?= 20
 
-.PHONY: build run test kafka flink bench lint warmstart clean
+.PHONY: build run test kafka flink chaos bench lint warmstart clean
 
 build: ## compile bin/millrace
 	go build -trimpath -ldflags='-s -w' -o bin/millrace .
@@ -23,6 +24,10 @@ flink: ## fetch Apache Flink, for the tests on a real cluster, by Maven into the
 	@if command -v java >/dev/null && command -v mvn >/dev/null; then go run . flink fetch; \
 	else echo "flink: no java or no mvn in PATH: the tests on a real cluster (TestFlink) cannot run" >&2; \
 	  test "$${CI:-}" != true -a -z "$${MILLRACE_REQUIRE_KAFKA:-}"; fi
+
+chaos: ## kill and disturb the processes of a run, KILLS times by the schedule of SEED, and count what became of it
+	go build -trimpath -o bin/chaos ./runners/chaos/cmd/chaos
+	bin/chaos --seed $(SEED) --kills $(KILLS)
 
 bench: build ## speed, as ratios within one run
 	go test -run '^$$' -bench . -benchtime 1s ./schemas ./kernels/... ./transforms/... ./runners/embedded

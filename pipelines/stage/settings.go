@@ -3,14 +3,12 @@ package stage
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"sync"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"millrace/schemas"
+	"millrace/kernels"
 	"millrace/transforms/kafkaio"
 	"millrace/transforms/rollout"
 )
@@ -37,10 +35,8 @@ type RolloutParts struct {
 	Worker *rollout.Worker
 	// Run is the run whose policy versions are followed.
 	Run string
-	// Version is the policy version in use; Load brings in a newer one from its
-	// checkpoint, which is on storage that this machine sees.
-	Version func() int64
-	Load    func(schemas.PolicyVersion) error
+	// Publish hands a version over to the engine, as in [FollowPolicy].
+	Publish func(version int64, weights []kernels.Tensor) error
 	Release func() error
 }
 
@@ -107,16 +103,14 @@ func makeRollout(ctx context.Context, b []byte) (kafkaio.Work, func() error, err
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := catchUp(ctx, o.Stream, parts); err != nil {
-		return nil, nil, errors.Join(err, parts.Release())
-	}
-	// An agent whose policy no longer follows the learner's must not go on: every
-	// order ends with the error.
+	// The worker waits with an order until its policy is new enough for it. An agent
+	// whose policy no longer follows the learner's must not go on: every order ends
+	// with the error.
 	following, stop := context.WithCancelCause(ctx)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		stop(follow(following, o.Stream, parts))
+		stop(FollowPolicy(following, o.Stream, parts.Run, parts.Publish))
 	}()
 	work := rolloutWork(o.Stream.Topics, parts.Worker)
 	bound := func(ctx context.Context, r kafkaio.Record, emit func(kafkaio.Output)) error {
@@ -130,57 +124,6 @@ func makeRollout(ctx context.Context, b []byte) (kafkaio.Work, func() error, err
 		<-ended
 		return parts.Release()
 	}, nil
-}
-
-// catchUp loads the newest version that is announced.
-func catchUp(ctx context.Context, s Stream, parts RolloutParts) error {
-	newest := schemas.PolicyVersion{Version: parts.Version()}
-	err := eachVersion(ctx, s, parts.Run, &kafkaio.Latest, func(v schemas.PolicyVersion) error {
-		if v.Version > newest.Version {
-			newest = v
-		}
-		return nil
-	})
-	if err != nil || newest.Version == parts.Version() {
-		return err
-	}
-	if err := parts.Load(newest); err != nil {
-		return fmt.Errorf("loading policy version %d from %s: %w", newest.Version, newest.Checkpoint, err)
-	}
-	return nil
-}
-
-// follow loads each version as it is announced, until ctx ends. One that is gone
-// again has a successor, which is announced too.
-func follow(ctx context.Context, s Stream, parts RolloutParts) error {
-	return eachVersion(ctx, s, parts.Run, nil, func(v schemas.PolicyVersion) error {
-		if v.Version <= parts.Version() {
-			return nil
-		}
-		err := parts.Load(v)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("loading policy version %d from %s: %w", v.Version, v.Checkpoint, err)
-		}
-		return nil
-	})
-}
-
-func eachVersion(ctx context.Context, s Stream, run string, to *kafkaio.Position, visit func(schemas.PolicyVersion) error) error {
-	return kafkaio.Scan(ctx, s.Brokers, s.Topics.Policy, to, func(r kafkaio.Record) error {
-		versions, err := schemas.PolicyVersions.Decode(r.Value)
-		if err != nil {
-			return fmt.Errorf("reading the policy versions: %w", err)
-		}
-		for _, v := range versions {
-			if v.Run != run {
-				continue
-			}
-			if err := visit(v); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
 }
 
 // ScoreWith is [Score] for workers in other processes: each makes its scorer of

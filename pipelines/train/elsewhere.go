@@ -12,7 +12,6 @@ import (
 	"millrace/kernels/cpu"
 	"millrace/kernels/tokenizer"
 	"millrace/pipelines/stage"
-	"millrace/schemas"
 	"millrace/transforms/sandbox"
 )
 
@@ -147,13 +146,6 @@ func makeRollout(ctx context.Context, text []byte) (_ stage.RolloutParts, err er
 		return stage.RolloutParts{}, err
 	}
 	return stage.RolloutParts{
-		Worker: worker, Run: e.Config.RunName(), Version: p.generator.Version, Release: p.Close,
-		Load: func(v schemas.PolicyVersion) error {
-			_, weights, err := checkpoint.Load(v.Checkpoint)
-			if err != nil {
-				return err
-			}
-			return p.generator.Publish(v.Version, weights)
-		},
+		Worker: worker, Run: e.Config.RunName(), Publish: p.generator.Publish, Release: p.Close,
 	}, nil
 }

@@ -17,8 +17,13 @@ import (
 
 type ctx = context.Context
 
-// now is the wall clock; tests put their own in its place.
-var now = time.Now
+// began is when this process did.
+var began = time.Now()
+
+// now is the time by the monotonic clock, as that of the watermark: the wall clock
+// as it was when this process began, and what has passed since, so that setting
+// the machine's clock closes no group. Tests put their own in its place.
+var now = func() time.Time { return began.Add(time.Since(began)) }
 
 // groupFn moves data between Beam and the groups of a bucket. It uses what every
 // portable runner offers: a bag, a value, and one family of event-time timers.

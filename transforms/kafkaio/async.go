@@ -112,7 +112,7 @@ func (fn *asyncFn) ProcessElement(ctx context.Context, clock *wallClock, rt *sdf
 	if err != nil {
 		return nil, err
 	}
-	clock.advance(time.Now())
+	clock.advance(steady())
 	ack, position, done, err := lane.collect()
 	if err != nil {
 		return nil, err

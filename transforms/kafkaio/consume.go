@@ -23,6 +23,9 @@ func Consume(ctx context.Context, source Source, handle func(Record) error) erro
 	stats := countersFor(source.Job)
 	var one sync.Mutex // held over handle
 	readers, ctx := errgroup.WithContext(ctx)
+	if source.To == nil {
+		readers.Go(func() error { return clientFor(source.Brokers).awaitGrowth(ctx, source.Topic, len(parts)) })
+	}
 	for _, at := range parts {
 		p := stats.of(at.Topic, at.Partition)
 		readers.Go(func() error {

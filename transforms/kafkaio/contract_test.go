@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 
@@ -34,10 +35,42 @@ func contract(t *testing.T, brokers string, options ...kgo.Opt) {
 		{"large records", testLargeRecords},
 		{"blobs", testBlobs},
 		{"positions", testPositions},
+		{"growth", testGrowth},
 		{"inspection", testInspection},
 		{"control records", func(t *testing.T, brokers string) { testControlRecords(t, brokers, options) }},
 	} {
 		t.Run(s.name, func(t *testing.T) { s.test(t, brokers) })
+	}
+}
+
+// testGrowth: records of a partition that was not there when reading began are
+// not silently left behind.
+func testGrowth(t *testing.T, brokers string) {
+	topic := newTopic(t, brokers, 1)
+	write := func() {
+		if err := Produce(t.Context(), brokers, Output{Topic: topic, Key: fmt.Append(nil, time.Now()), Value: []byte("v")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	err := Scan(ctx, brokers, topic, nil, func(Record) error {
+		c := clientFor(brokers).kafka
+		response, err := c.CreatePartitions(ctx, &kafka.CreatePartitionsRequest{Topics: []kafka.TopicPartitionsConfig{{Name: topic, Count: 2}}})
+		if err == nil {
+			err = response.Errors[topic]
+		}
+		return err
+	})
+	if err == nil || !strings.Contains(err.Error(), "topic "+topic+" has 2 partitions and had 1") {
+		t.Errorf("following a topic that grew: %v", err)
+	}
+	for range 19 {
+		write()
+	}
+	if records := consumeAll(t, Source{Brokers: brokers, Topic: topic, From: Earliest}); len(records) != 20 {
+		t.Errorf("started again: %d of 20 records", len(records))
 	}
 }
 

@@ -25,8 +25,10 @@
 //     do not point this package at a topic written by transactional producers.
 //   - Group membership. Offsets are committed to a consumer group without
 //     joining it; two jobs that commit to one group overwrite each other.
-//   - Exactly once, idempotent producing, or growing partition counts: the
-//     partitions of a topic are listed once, when the job starts.
+//   - Exactly once, or idempotent producing.
+//   - Growing partition counts: the partitions of a topic are listed when a job
+//     starts. A job that follows a topic which grows fails within seconds and says
+//     so; started again, it reads all partitions.
 //
 // # Shapes
 //

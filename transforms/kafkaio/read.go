@@ -171,7 +171,7 @@ func (c ReadConfig) slice(ctx context.Context, g *grace, clock *wallClock, rt *s
 		return span, nil, err
 	}
 	reader.await(ctx, time.Until(g.until))
-	clock.advance(time.Now())
+	clock.advance(steady())
 	until, size, pause := time.Now().Add(readSlice), 0, readMore
 	for size < readSliceBytes && time.Now().Before(until) {
 		record, ok := reader.take()

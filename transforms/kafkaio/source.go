@@ -113,10 +113,21 @@ type listFn struct {
 }
 
 func (fn *listFn) ProcessElement(ctx context.Context, _ []byte, emit func(partition)) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx) // before jobFor, which would make an ended job anew
+	}
+	j := jobFor(fn.Source.Job)
 	parts, err := fn.Source.list(ctx)
 	if err != nil {
-		jobFor(fn.Source.Job).fail(err)
+		j.fail(err)
 		return err
+	}
+	if fn.Source.To == nil {
+		j.routines.Go(func() {
+			if err := clientFor(fn.Source.Brokers).awaitGrowth(j.ctx, fn.Source.Topic, len(parts)); err != nil {
+				j.fail(err)
+			}
+		})
 	}
 	for _, p := range parts {
 		emit(p)

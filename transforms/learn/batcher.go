@@ -14,7 +14,10 @@ import (
 // The batch of step v+1 is made at policy version v:
 //
 //	MaxStaleness 0   GroupsPerStep complete groups of iteration v, the first to
-//	                 be complete; what else is of iteration v or before expires
+//	                 be complete; what else is of iteration v or before expires.
+//	                 A member sampled at a version above its iteration is of an
+//	                 order that was run again behind its step: a replay, which may
+//	                 see it before the first, must not take it
 //	MaxStaleness > 0 the first GroupsPerStep groups to be complete, of any
 //	                 iteration; members sampled at a version below
 //	                 v - MaxStaleness leave as dead letters
@@ -40,8 +43,14 @@ type group struct {
 	members, weighing int32 // as its rows tell; 0 before the first
 	rows              map[string]entry
 	lost              map[schemas.Position]struct{}
+	since             int64 // the version at which the group was first heard of
 	queued            bool
 }
+
+// strangerSteps is how many steps beyond the staleness bound a group may be known
+// by records alone that could not be read. Then nothing will come of it: the
+// records were strangers on the topic, or all that there was of it.
+const strangerSteps = 8
 
 type entry struct {
 	sample   schemas.Sample
@@ -92,10 +101,12 @@ func (b *Batcher) Add(s schemas.Sample, source schemas.Position, unusable string
 	if b.maxStaleness == 0 && s.Iteration < version {
 		return false, []Drop{expired(s, source, version)}
 	}
+	if v := newest(&s); b.maxStaleness == 0 && v > s.Iteration {
+		return false, []Drop{{s, source, schemas.Duplicate, fmt.Sprintf("sampled at version %d for iteration %d, whose order was run again", v, s.Iteration)}}
+	}
 	g := b.groups[s.GroupID]
 	if g == nil {
-		g = &group{id: s.GroupID, rows: map[string]entry{}, lost: map[schemas.Position]struct{}{}}
-		b.groups[s.GroupID] = g
+		g = b.open(s.GroupID)
 	}
 	if old, twice := g.rows[s.ID]; twice && g.sameClosing(&s) {
 		if sameSample(&old.sample, &s) {
@@ -112,6 +123,12 @@ func (b *Batcher) Add(s schemas.Sample, source schemas.Position, unusable string
 	return true, drops
 }
 
+func (b *Batcher) open(id string) *group {
+	g := &group{id: id, rows: map[string]entry{}, lost: map[schemas.Position]struct{}{}, since: b.ledger.Step()}
+	b.groups[id] = g
+	return g
+}
+
 // Lose tells that a record of a group could not be read. The record fills its
 // place in the group. It returns false if the group is consumed already.
 func (b *Batcher) Lose(groupID string, source schemas.Position) (kept bool) {
@@ -120,8 +137,7 @@ func (b *Batcher) Lose(groupID string, source schemas.Position) (kept bool) {
 	}
 	g := b.groups[groupID]
 	if g == nil {
-		g = &group{id: groupID, rows: map[string]entry{}, lost: map[schemas.Position]struct{}{}}
-		b.groups[groupID] = g
+		g = b.open(groupID)
 	}
 	if _, twice := g.lost[source]; twice {
 		return false
@@ -185,6 +201,7 @@ func (b *Batcher) Next() (Batch, bool) {
 	if b.maxStaleness == 0 {
 		b.expire(&batch)
 	}
+	b.forgetStrangers(&batch)
 	slices.Sort(batch.GroupIDs)
 	slices.SortFunc(batch.Samples, func(x, y schemas.Sample) int { return cmp.Compare(x.ID, y.ID) })
 	slices.SortFunc(batch.Dropped, byID)
@@ -214,6 +231,17 @@ func (b *Batcher) expire(batch *Batch) {
 		b.forget(g, batch)
 		for _, e := range g.sorted() {
 			batch.Expired = append(batch.Expired, expired(e.sample, e.source, batch.Version+1))
+		}
+	}
+}
+
+// forgetStrangers lets go of records that could not be read and have become part
+// of nothing. As long as they are held, a restart reads again from the first of
+// them on, and the run only grows.
+func (b *Batcher) forgetStrangers(batch *Batch) {
+	for _, g := range b.groups {
+		if g.members == 0 && batch.Version-g.since >= b.maxStaleness+strangerSteps {
+			b.forget(g, batch)
 		}
 	}
 }
@@ -254,6 +282,17 @@ func staleness(s *schemas.Sample, version int64) int64 {
 		}
 	}
 	return age
+}
+
+// newest is the newest version that a token was sampled at, -1 if none was.
+func newest(s *schemas.Sample) int64 {
+	version := int64(-1)
+	for i, m := range s.LossMask {
+		if m {
+			version = max(version, int64(s.Versions[i]))
+		}
+	}
+	return version
 }
 
 // sameSample compares all that training and metrics use.

@@ -142,7 +142,8 @@ func (o *outcome) deliver(updates []schemas.Update, letters []schemas.DeadLetter
 // play opens a learner and feeds it the log from its position on.
 func (o *outcome) play(t testing.TB, config Config, parts Parts, log []record, reached func(string) error) error {
 	t.Helper()
-	l, err := open(config, parts, reached)
+	parts.Reached = reached
+	l, err := Open(config, parts)
 	if err != nil {
 		return err
 	}

@@ -49,11 +49,7 @@ type crash struct{ point string }
 func TestKilledAnywhereResumesToTheSameWeights(t *testing.T) {
 	log := testLog(t, 4)
 	want := undisturbed(t, nil, log)
-	points := []string{
-		"directory", "weights", "optimizer", "tokenizer", "dead letters", "state", "sync", "ledger", "rename",
-		"current", "prune", "publish",
-	}
-	for _, point := range points {
+	for _, point := range append(slices.Clone(WritePoints), "publish") {
 		for _, step := range []int{0, 3} {
 			if step == 0 && point == "prune" {
 				continue // nothing to remove yet

@@ -29,6 +29,10 @@ type Parts struct {
 	Publish   Publish
 	// Now is the wall clock; nil is time.Now. It reaches metrics only.
 	Now func() time.Time
+	// Reached is called behind every write of a commit, with one of [WritePoints].
+	// Its error fails the commit as one of the disk would; a fault test may also
+	// end the process in it. Nil does nothing.
+	Reached func(point string) error
 }
 
 // Learner turns records of the samples topic into steps. It is safe for
@@ -72,10 +76,6 @@ type Counts struct {
 // one of step 0 with the trainer's weights. The trainer then holds the weights
 // of Version.
 func Open(config Config, parts Parts) (*Learner, error) {
-	return open(config, parts, func(string) error { return nil })
-}
-
-func open(config Config, parts Parts, reached func(string) error) (*Learner, error) {
 	if err := config.Validate(); err != nil {
 		return nil, err
 	}
@@ -89,7 +89,9 @@ func open(config Config, parts Parts, reached func(string) error) (*Learner, err
 	if err != nil {
 		return nil, err
 	}
-	store.reached = reached
+	if parts.Reached != nil {
+		store.reached = parts.Reached
+	}
 	l := &Learner{
 		config: config, parts: parts, store: store, vocab: int32(parts.Trainer.Config().VocabSize),
 		ledger: newLedger(), offsets: offsets{},

@@ -15,6 +15,7 @@ import (
 func init() {
 	beam.RegisterType(reflect.TypeFor[Record]())
 	register.DoFn4x1[context.Context, Record, func(schemas.Update), func(schemas.DeadLetter), error](&sinkFn{})
+	register.DoFn3x1[[]byte, func(schemas.Update), func(schemas.DeadLetter), error](&pendingFn{})
 	register.Emitter1[schemas.Update]()
 	register.Emitter1[schemas.DeadLetter]()
 }
@@ -29,13 +30,38 @@ type Record struct {
 //
 //	PCollection<Record> -> PCollection<schemas.Update>, PCollection<schemas.DeadLetter>
 //
-// An update leaves when its step is committed and published. Reading must begin
-// at the learner's Positions; the learner keeps its own positions, so nobody
-// else commits offsets for it. The transform fails on an error of the machine,
-// and a new learner resumes.
+// An update leaves when its step is committed and published; first leave those
+// that the process before may not have delivered, whether or not a record ever
+// comes. Reading must begin at the learner's Positions; the learner keeps its own
+// positions, so nobody else commits offsets for it. The transform fails on an error
+// of the machine, and a new learner resumes.
 func Learn(s beam.Scope, name string, records beam.PCollection) (updates, deadLetters beam.PCollection) {
 	s = s.Scope("learn.Learn")
-	return beam.ParDo2(s, &sinkFn{Name: name}, records)
+	pendingUpdates, pendingLetters := beam.ParDo2(s, &pendingFn{Name: name}, beam.Impulse(s))
+	updates, deadLetters = beam.ParDo2(s, &sinkFn{Name: name}, records)
+	return beam.Flatten(s, pendingUpdates, updates), beam.Flatten(s, pendingLetters, deadLetters)
+}
+
+// pendingFn emits what is pending since the process before. A learner that has
+// taken its last step reads no record any more: those who wait for that step
+// would wait for ever.
+type pendingFn struct {
+	Name string
+}
+
+func (f *pendingFn) ProcessElement(_ []byte, update func(schemas.Update), letter func(schemas.DeadLetter)) error {
+	l, err := registered(f.Name)
+	if err != nil {
+		return err
+	}
+	updates, letters := l.Pending()
+	for _, u := range updates {
+		update(u)
+	}
+	for _, d := range letters {
+		letter(d)
+	}
+	return nil
 }
 
 // sinkFn finds its learner when it runs: clients and weights live in the process,

@@ -48,6 +48,26 @@ func TestLearn(t *testing.T) {
 	}
 }
 
+// TestResumedLearnerDeliversWithoutARecord: a learner that died behind its last
+// commit has told nobody of that step, and no record will ever come again.
+func TestResumedLearnerDeliversWithoutARecord(t *testing.T) {
+	config, o := trainedDir(t)
+	l, err := reopen(t, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unregister, err := Register(t.Name(), l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unregister()
+	p, s := beam.NewPipelineWithRoot()
+	updates, letters := Learn(s, t.Name(), beam.CreateList(s, []Record{}))
+	passert.Count(s, updates, "updates", len(o.updates))
+	passert.Count(s, letters, "dead letters", len(o.letters))
+	ptest.RunAndValidate(t, p)
+}
+
 func TestLearnNeedsItsLearner(t *testing.T) {
 	err := (&sinkFn{Name: "nobody"}).ProcessElement(t.Context(), Record{}, nil, nil)
 	if err == nil || !strings.Contains(err.Error(), `no learner named "nobody"`) {

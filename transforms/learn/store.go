@@ -37,9 +37,15 @@ type Store struct {
 	extra Extra
 	// ledgerBytes is the committed length of ledger.frames.
 	ledgerBytes int64
-	// reached is called behind every write. The tests crash in it, or fail the
-	// write; otherwise it does nothing.
+	// reached is called behind every write, see [Parts].
 	reached func(point string) error
+}
+
+// WritePoints are the places of a commit at which a process may die or a disk
+// fail, in their order. Behind "current" the checkpoint is the one to resume
+// from; "prune" comes once for each checkpoint that is removed.
+var WritePoints = []string{
+	"directory", "weights", "optimizer", "tokenizer", "dead letters", "state", "sync", "ledger", "rename", "current", "prune",
 }
 
 // Keep says which checkpoints survive: the last Last, at least 1, and every step
