@@ -51,10 +51,11 @@ func (s TopicSpec) retentionMS() int64 {
 }
 
 // EnsureTopics creates the topics that do not exist, with a message size limit
-// of 64 MiB, or the smaller one of [Offload]. A topic that exists is never altered: what would lose records or
-// fail later is an error that says how to help it (another number of partitions,
-// since keys would move; a smaller size limit; compaction of a log), and records
-// that are deleted earlier than asked are a warning in the log.
+// of 64 MiB, or the smaller one of [Offload]. A topic that exists is never
+// altered: what would lose records or fail later is an error that says how to
+// help it (another number of partitions, since keys would move; a smaller size
+// limit; compaction of a log), and records that are deleted earlier than asked
+// are a warning in the log.
 //
 // A principal that may not create topics can still use those that exist.
 func EnsureTopics(ctx context.Context, brokers string, specs ...TopicSpec) error {
