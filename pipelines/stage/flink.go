@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
 	"path/filepath"
 	"strings"
 	"time"
@@ -13,6 +14,9 @@ import (
 type FlinkConfig struct {
 	// JobServer is the "host:port" of Beam's job server.
 	JobServer string `yaml:"job_server"`
+	// REST is the address of Flink's web interface, "http://host:port": it cancels
+	// jobs, which the job server cannot.
+	REST string `yaml:"rest"`
 	// Parallelism is the number of slots that each job takes.
 	Parallelism int `yaml:"parallelism"`
 	// Worker is the path of this program on the machines of the task managers,
@@ -35,7 +39,7 @@ type FlinkConfig struct {
 
 // DefaultFlink are the settings for the development cluster, less the worker.
 func DefaultFlink() FlinkConfig {
-	return FlinkConfig{JobServer: "127.0.0.1:8099", Parallelism: 2, Retries: 100, RetryDelay: 2 * time.Second, Poll: time.Second}
+	return FlinkConfig{JobServer: "127.0.0.1:8099", REST: "http://127.0.0.1:8081", Parallelism: 2, Retries: 100, RetryDelay: 2 * time.Second, Poll: time.Second}
 }
 
 // Validate reports everything that is wrong with the settings.
@@ -44,6 +48,9 @@ func (c FlinkConfig) Validate() error {
 	refuse := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
 	if !isAddress(c.JobServer) {
 		refuse("job_server is %q: want host:port", c.JobServer)
+	}
+	if u, err := url.Parse(c.REST); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		refuse("rest is %q: want http://host:port", c.REST)
 	}
 	if c.Parallelism < 1 {
 		refuse("parallelism is %d: must be at least 1", c.Parallelism)

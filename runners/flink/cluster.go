@@ -256,17 +256,8 @@ type Overview struct {
 // Overview asks the JobManager.
 func (c *Cluster) Overview(ctx context.Context) (Overview, error) {
 	var o Overview
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+c.REST+"/overview", nil)
-	if err != nil {
+	if err := rest("http://"+c.REST).do(ctx, http.MethodGet, "/overview", &o); err != nil {
 		return o, fmt.Errorf("flink: %w", err)
-	}
-	response, err := (&http.Client{Timeout: 5 * time.Second}).Do(request)
-	if err != nil {
-		return o, fmt.Errorf("flink: the JobManager does not answer: %w", err)
-	}
-	defer response.Body.Close()
-	if err := json.NewDecoder(response.Body).Decode(&o); err != nil {
-		return o, fmt.Errorf("flink: the JobManager's answer: %w", err)
 	}
 	return o, nil
 }

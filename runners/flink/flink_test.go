@@ -291,7 +291,7 @@ func (h bench) failing(t *testing.T) {
 		t.Fatal(err)
 	}
 	once := stage.DefaultFlink()
-	once.JobServer, once.Retries = h.cluster.JobServer, 0
+	once.JobServer, once.REST, once.Retries = h.cluster.JobServer, "http://"+h.cluster.REST, 0
 	once.Worker = h.worker
 	h.trajectories(t, topics.Trajectories, 0, 1)
 	err = h.run(t, Start(once), s.Job, p).Wait()

@@ -23,6 +23,7 @@ const lostAfter = 2 * time.Minute
 // Job is a job on the cluster.
 type Job struct {
 	name, id, server string
+	manager          rest
 	connection       *grpc.ClientConn
 	service          jobpb.JobServiceClient
 	done             chan struct{} // closed when the job has ended
@@ -58,6 +59,9 @@ func (j *Job) Cancel() error {
 	defer cancel()
 	if _, err := j.service.Cancel(ctx, &jobpb.CancelJobRequest{JobId: j.id}); err != nil {
 		return fmt.Errorf("flink %s: cancelling job %s: %w", j.server, j.name, oneLine(err))
+	}
+	if err := j.manager.end(ctx, j.name); err != nil {
+		return fmt.Errorf("flink %s: cancelling job %s: %w", j.server, j.name, err)
 	}
 	select {
 	case <-j.done:

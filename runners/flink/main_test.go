@@ -78,7 +78,7 @@ func startCluster(t testing.TB) (*Cluster, stage.FlinkConfig) {
 		}
 	})
 	jobs := stage.DefaultFlink()
-	jobs.JobServer = cluster.JobServer
+	jobs.JobServer, jobs.REST = cluster.JobServer, "http://"+cluster.REST
 	if jobs.Worker, err = os.Executable(); err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -67,7 +68,13 @@ func (c cluster) submit(ctx context.Context, name string, p *beam.Pipeline) (*Jo
 	if err != nil {
 		return nil, err
 	}
-	job := &Job{name: name, server: c.JobServer, connection: connection, service: jobpb.NewJobServiceClient(connection), done: make(chan struct{})}
+	manager := rest(strings.TrimRight(c.REST, "/"))
+	// What an earlier process left running would read and commit beside this one.
+	if err := manager.end(ctx, name); err != nil {
+		_ = connection.Close() // nothing was made of it
+		return nil, err
+	}
+	job := &Job{name: name, server: c.JobServer, manager: manager, connection: connection, service: jobpb.NewJobServiceClient(connection), done: make(chan struct{})}
 	if job.id, err = c.run(ctx, job.service, name, pipeline, options); err != nil {
 		_ = connection.Close() // nothing was made of it
 		return nil, oneLine(err)

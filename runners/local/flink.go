@@ -53,7 +53,7 @@ func FlinkUp(ctx context.Context, c flink.ClusterConfig, out io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("naming the worker: %w", err)
 	}
-	fmt.Fprintf(out, "Flink is up: http://%s\nrun stages on it with:\n  --set runner=flink --set flink.job_server=%s --set flink.worker=%s\n", cluster.REST, cluster.JobServer, self)
+	fmt.Fprintf(out, "Flink is up: http://%s\nrun stages on it with:\n  --set runner=flink --set flink.job_server=%s --set flink.rest=http://%s --set flink.worker=%s\n", cluster.REST, cluster.JobServer, cluster.REST, self)
 	return nil
 }
 
