@@ -43,7 +43,7 @@ func newBench(t *testing.T, cfg AsyncConfig, work Work) *bench {
 // collectFor plays ProcessElement every 50 ms for a while, and says what a
 // runner would see.
 func (b *bench) collectFor(d time.Duration) error {
-	for until := time.Now().Add(d); time.Now().Before(until) && !b.done; time.Sleep(asyncBusy) {
+	for until := time.Now().Add(d); time.Now().Before(until) && !b.done; time.Sleep(50 * time.Millisecond) {
 		lane, err := b.stage.laneFor(b.at)
 		if err != nil {
 			return err
