@@ -219,8 +219,7 @@ func (h bench) bounded(t *testing.T) {
 	if err := h.run(t, h.start, name, p).Wait(); err != nil {
 		t.Fatal(err)
 	}
-	// Positions are not looked at: the task manager ends the worker with the job,
-	// and what was finished in the last moments may not be committed.
+	h.caughtUp(t, topics.Trajectories, name)
 	count := func(topic string) map[string]int {
 		n := map[string]int{}
 		err := kafkaio.Consume(t.Context(), kafkaio.Source{Job: "count", Brokers: h.brokers, Topic: topic, From: kafkaio.Earliest, To: &end}, func(r kafkaio.Record) error {

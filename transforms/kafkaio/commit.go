@@ -36,7 +36,8 @@ type CommitConfig struct {
 //
 // What is known of a partition is keyed state of the runner, so the records of
 // a partition may be read in one worker, acknowledged in others and committed in
-// a third. It ends the pipeline.
+// a third. The last position of a bounded read is committed before its job ends.
+// It ends the pipeline.
 func Commit(s beam.Scope, cfg CommitConfig, begun, acks beam.PCollection) {
 	s = s.Scope("kafkaio.Commit")
 	if cfg.RetryFor == 0 {
@@ -107,7 +108,8 @@ func (fn *ackMarksFn) FinishBundle(emit func(string, mark)) {
 }
 
 // commitFn keeps the tally of a partition. The committer's goroutine talks to
-// the broker, so the stage, which is a terminal one, is quick.
+// the broker, so the stage, which is a terminal one, is quick; but for the last
+// position, after which the runner may end the process.
 type commitFn struct {
 	Config CommitConfig
 	Tally  state.Value[[]byte]
@@ -118,42 +120,48 @@ func (fn *commitFn) ProcessElement(ctx context.Context, sp state.Provider, key s
 		return context.Cause(ctx) // before jobFor, which would make an ended job anew
 	}
 	j := jobFor(fn.Config.Job)
-	position, err := fn.enter(sp, m)
+	t, err := fn.enter(sp, m)
+	if err == nil {
+		c := j.committerFor(fn.Config, m.Span)
+		c.release(t.position)
+		if t.over() {
+			err = c.flush(ctx)
+		}
+	}
 	if err != nil {
 		err = fmt.Errorf("job %s: %s: %w", j.name, key, err)
 		j.fail(err)
 		return err
 	}
-	j.committerFor(fn.Config, m.Span).release(position)
 	return nil
 }
 
-// enter brings the state of a partition up to date and returns what may be
-// committed, which is 0 until it is known.
-func (fn *commitFn) enter(sp state.Provider, m mark) (position int64, err error) {
+// enter brings the state of a partition up to date and returns it. Its position
+// is 0 until it is known.
+func (fn *commitFn) enter(sp state.Provider, m mark) (*tally, error) {
 	b, known, err := fn.Tally.Read(sp)
 	if err != nil {
-		return 0, fmt.Errorf("reading what is acknowledged: %w", err)
+		return nil, fmt.Errorf("reading what is acknowledged: %w", err)
 	}
 	t := newTally()
 	if known {
 		if t, err = decodeTally(b); err != nil {
-			return 0, err
+			return nil, err
 		}
 	}
 	if m.Acks {
 		for _, offset := range m.Span.Offsets {
 			if err := t.acknowledge(offset); err != nil {
-				return 0, err
+				return nil, err
 			}
 		}
 	} else if err := t.read(m.Span); err != nil {
-		return 0, err
+		return nil, err
 	}
 	if err := fn.Tally.Write(sp, t.encode()); err != nil {
-		return 0, fmt.Errorf("writing what is acknowledged: %w", err)
+		return nil, fmt.Errorf("writing what is acknowledged: %w", err)
 	}
-	return t.position, nil
+	return t, nil
 }
 
 // committerFor finds or makes the committer of a span's partition. One that is

@@ -199,7 +199,9 @@ func (c ReadConfig) slice(ctx context.Context, g *grace, clock *wallClock, rt *s
 				span.To = at.End // between the last record and the end there are control records only
 			}
 		}
+		span.Last = span.To == at.End
 		return span, sdf.StopProcessing(), nil
 	}
+	span.Last = span.To == at.End
 	return span, sdf.ResumeProcessingIn(max(pause, c.Poll)), nil
 }

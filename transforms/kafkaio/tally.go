@@ -18,8 +18,9 @@ type Span struct {
 	Partition int32
 	From, To  int64
 	Offsets   []int64
-	// First marks the span that begins where the job began to read.
-	First bool
+	// First marks the span that begins where the job began to read, Last the one
+	// that ends where a bounded read ends.
+	First, Last bool
 }
 
 // tally is what Commit knows of one partition: what was read and what is
@@ -36,7 +37,7 @@ type Span struct {
 // before their turn, and acknowledgements of what they hold, wait in ahead and
 // early.
 type tally struct {
-	rooted         bool
+	rooted, ended  bool // the first and the last span are among those below next
 	position, next int64
 	// window holds the offsets read from position on, ascending; done says which
 	// are acknowledged. The first is not.
@@ -76,7 +77,7 @@ func (t *tally) read(s Span) error {
 				t.done[offset] = true
 			}
 		}
-		t.next = s.To
+		t.next, t.ended = s.To, s.Last
 	}
 	t.advance()
 	return nil
@@ -107,6 +108,9 @@ func (t *tally) acknowledge(offset int64) error {
 	return nil
 }
 
+// over says that the partition is read to its end and all of it acknowledged.
+func (t *tally) over() bool { return t.ended && t.position == t.next }
+
 func (t *tally) advance() {
 	passed := 0
 	for passed < len(t.window) && t.done[t.window[passed]] {
@@ -123,10 +127,11 @@ func (t *tally) advance() {
 // The state of a tally is a row of uvarints; d is the distance to the offset
 // before, and every list has its length in front:
 //
-//	rooted position next | 2d+done of each in window | d of each in early
-//	| From To First and the list of d of each in ahead
+//	rooted ended position next | 2d+done of each in window | d of each in early
+//	| From To First Last and the list of d of each in ahead
 func (t *tally) encode() []byte {
 	b := binary.AppendUvarint(nil, flag(t.rooted))
+	b = binary.AppendUvarint(b, flag(t.ended))
 	b = binary.AppendUvarint(b, uint64(t.position))
 	b = binary.AppendUvarint(b, uint64(t.next))
 	b = binary.AppendUvarint(b, uint64(len(t.window)))
@@ -142,6 +147,7 @@ func (t *tally) encode() []byte {
 		b = binary.AppendUvarint(b, uint64(s.From))
 		b = binary.AppendUvarint(b, uint64(s.To))
 		b = binary.AppendUvarint(b, flag(s.First))
+		b = binary.AppendUvarint(b, flag(s.Last))
 		b = appendOffsets(b, s.Offsets)
 	}
 	return b
@@ -168,7 +174,7 @@ func appendOffsets(b []byte, offsets []int64) []byte {
 func decodeTally(b []byte) (*tally, error) {
 	in := numbers{rest: b}
 	t := newTally()
-	t.rooted = in.next() != 0
+	t.rooted, t.ended = in.next() != 0, in.next() != 0
 	t.position, t.next = int64(in.next()), int64(in.next())
 	last := t.position
 	for range in.count() {
@@ -183,7 +189,7 @@ func decodeTally(b []byte) (*tally, error) {
 		t.early[offset] = true
 	}
 	for range in.count() {
-		s := Span{From: int64(in.next()), To: int64(in.next()), First: in.next() != 0}
+		s := Span{From: int64(in.next()), To: int64(in.next()), First: in.next() != 0, Last: in.next() != 0}
 		s.Offsets = in.offsets()
 		t.ahead[s.From] = s
 	}

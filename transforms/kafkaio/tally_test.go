@@ -19,7 +19,7 @@ func TestTallyIsRightInAnyOrder(t *testing.T) {
 		var spans []Span
 		var offsets []int64
 		for from := start; len(spans) < 8; {
-			s := Span{From: from, To: from, First: from == start}
+			s := Span{From: from, To: from, First: from == start, Last: len(spans) == 7}
 			for range r.IntN(4) {
 				s.To += 1 + r.Int64N(2) // gaps are control records
 				s.Offsets = append(s.Offsets, s.To-1)
@@ -45,6 +45,9 @@ func TestTallyIsRightInAnyOrder(t *testing.T) {
 			}
 			if want := twinPosition(start, seen, done); now.position != want {
 				t.Fatalf("seed %d: position %d, want %d", seed, now.position, want)
+			}
+			if want := len(seen)+len(done) == len(events); now.over() != want {
+				t.Fatalf("seed %d: over is %t, want %t", seed, now.over(), want)
 			}
 			again, err := decodeTally(now.encode())
 			if err != nil {
@@ -118,12 +121,12 @@ func TestTallyRefuses(t *testing.T) {
 func FuzzDecodeTally(f *testing.F) {
 	one := newTally()
 	_ = one.read(Span{From: 10, To: 15, Offsets: []int64{10, 11, 13}, First: true})
-	_ = one.read(Span{From: 20, To: 25, Offsets: []int64{21}})
+	_ = one.read(Span{From: 20, To: 25, Offsets: []int64{21}, Last: true})
 	_ = one.acknowledge(11)
 	_ = one.acknowledge(21)
 	f.Add(one.encode())
 	f.Add(newTally().encode())
-	f.Add([]byte{1, 5, 9, 0xff, 0xff, 0xff, 0xff, 0x0f})
+	f.Add([]byte{1, 0, 5, 9, 0xff, 0xff, 0xff, 0xff, 0x0f})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		tally, err := decodeTally(b)
 		if err != nil {
