@@ -1,7 +1,6 @@
 package schemas
 
 import (
-	"fmt"
 	"reflect"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -28,23 +27,10 @@ func encodeUpdate(u Update) ([]byte, error)               { return Updates.Encod
 func encodeDeadLetter(d DeadLetter) ([]byte, error)       { return DeadLetters.Encode(d) }
 func encodePolicyVersion(p PolicyVersion) ([]byte, error) { return PolicyVersions.Encode(p) }
 
-func decodeTask(b []byte) (Task, error)                   { return decodeOne(Tasks, b) }
-func decodeTrajectory(b []byte) (Trajectory, error)       { return decodeOne(Trajectories, b) }
-func decodeReward(b []byte) (Reward, error)               { return decodeOne(Rewards, b) }
-func decodeSample(b []byte) (Sample, error)               { return decodeOne(Samples, b) }
-func decodeUpdate(b []byte) (Update, error)               { return decodeOne(Updates, b) }
-func decodeDeadLetter(b []byte) (DeadLetter, error)       { return decodeOne(DeadLetters, b) }
-func decodePolicyVersion(b []byte) (PolicyVersion, error) { return decodeOne(PolicyVersions, b) }
-
-func decodeOne[T row](c *Codec[T], b []byte) (T, error) {
-	rows, err := c.Decode(b)
-	if err != nil {
-		var none T
-		return none, err
-	}
-	if len(rows) != 1 {
-		var none T
-		return none, fmt.Errorf("decoding %s: %w", c.name, corrupt("an element of %d rows", len(rows)))
-	}
-	return rows[0], nil
-}
+func decodeTask(b []byte) (Task, error)                   { return Tasks.DecodeOne(b) }
+func decodeTrajectory(b []byte) (Trajectory, error)       { return Trajectories.DecodeOne(b) }
+func decodeReward(b []byte) (Reward, error)               { return Rewards.DecodeOne(b) }
+func decodeSample(b []byte) (Sample, error)               { return Samples.DecodeOne(b) }
+func decodeUpdate(b []byte) (Update, error)               { return Updates.DecodeOne(b) }
+func decodeDeadLetter(b []byte) (DeadLetter, error)       { return DeadLetters.DecodeOne(b) }
+func decodePolicyVersion(b []byte) (PolicyVersion, error) { return PolicyVersions.DecodeOne(b) }

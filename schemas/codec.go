@@ -14,8 +14,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
-// row is a record type: it knows its contract.
-type row interface {
+// Row is a record type: it knows its contract.
+type Row interface {
 	// Validate returns an *InvalidError that names the first broken field.
 	Validate() error
 }
@@ -27,7 +27,7 @@ type row interface {
 // files in testdata/v<n> are those versions' frames. A new version is a new
 // layout behind the others, whose columns set what they know and leave the new
 // fields zero.
-type Codec[T row] struct {
+type Codec[T Row] struct {
 	name    string
 	layouts []layout[T] // of version 1, 2, ...
 }
@@ -41,7 +41,7 @@ type layout[T any] struct {
 }
 
 // newCodec makes a codec from the columns of its versions, oldest first.
-func newCodec[T row](name string, versions ...[]column[T]) *Codec[T] {
+func newCodec[T Row](name string, versions ...[]column[T]) *Codec[T] {
 	c := &Codec[T]{name: name}
 	for i, columns := range versions {
 		meta := arrow.NewMetadata(
@@ -114,8 +114,8 @@ func (c *Codec[T]) Encode(rows ...T) ([]byte, error) {
 // Decode returns the rows of a frame of any version. The rows share no memory
 // with frame; empty lists are nil. Damaged or foreign bytes are an error marked
 // ErrCorrupt, a row that breaks its contract is an *InvalidError, a reference to
-// a blob that could not be followed is a *BlobError. No input
-// makes it panic, and memory stays within a small multiple of len(frame).
+// a blob that could not be followed is a *BlobError. No input makes it panic, and
+// memory stays within a small multiple of len(frame).
 func (c *Codec[T]) Decode(frame []byte) (rows []T, err error) {
 	// The checks leave nothing to recover from, and the fuzz targets call decode
 	// to prove it; a stage must still not die of what they may have missed.
@@ -125,6 +125,19 @@ func (c *Codec[T]) Decode(frame []byte) (rows []T, err error) {
 		}
 	}()
 	return c.decode(frame)
+}
+
+// DecodeOne decodes a frame that must hold one row; another number is
+// [ErrCorrupt].
+func (c *Codec[T]) DecodeOne(frame []byte) (row T, err error) {
+	rows, err := c.Decode(frame)
+	if err != nil {
+		return row, err
+	}
+	if len(rows) != 1 {
+		return row, fmt.Errorf("decoding %s: %w", c.name, corrupt("the frame holds %d rows, want 1", len(rows)))
+	}
+	return rows[0], nil
 }
 
 func (c *Codec[T]) decode(frame []byte) ([]T, error) {

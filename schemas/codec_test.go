@@ -39,7 +39,7 @@ type tested interface {
 	schemaMessage() []byte
 }
 
-type examples[T row] struct {
+type examples[T Row] struct {
 	codec *Codec[T]
 	rows  []T
 }

@@ -74,14 +74,11 @@ func (s *TopicSource) Read(ctx context.Context, lane int, visit Visitor) error {
 			if visit.Wanted != nil && len(r.Key) > 0 && !visit.Wanted(string(r.Key)) {
 				return nil
 			}
-			rewards, err := schemas.Rewards.Decode(r.Value)
-			if err == nil && len(rewards) != 1 {
-				err = fmt.Errorf("frame holds %d rows, want 1: %w", len(rewards), schemas.ErrCorrupt)
-			}
+			reward, err := schemas.Rewards.DecodeOne(r.Value)
 			if err != nil {
 				return visit.Broken(stage.Undecodable("advantage", r, err))
 			}
-			return visit.Reward(rewards[0], r.Source)
+			return visit.Reward(reward, r.Source)
 		})
 		if err != nil {
 			return err

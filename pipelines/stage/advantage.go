@@ -40,20 +40,12 @@ type memberFn struct {
 }
 
 func (fn *memberFn) ProcessElement(r kafkaio.Record, emit func(schemas.Member), dead func(kafkaio.Result)) error {
-	rewards, err := schemas.Rewards.Decode(r.Value)
-	if err == nil && len(rewards) != 1 {
-		// Each source is acknowledged once, by the group of its row.
-		err = errOneRow(len(rewards))
-	}
+	// One row: each source is acknowledged once, by the group of its row.
+	reward, err := schemas.Rewards.DecodeOne(r.Value)
 	if err != nil {
-		letter, err := deadLetter(fn.Topics, undecodable(fn.Stage, r, err))
-		if err != nil {
-			return err
-		}
-		dead(kafkaio.Result{Sources: []schemas.Position{r.Source}, Outputs: []kafkaio.Output{letter}})
-		return nil
+		return bury(fn.Stage, fn.Topics, r, err, dead)
 	}
-	emit(schemas.Member{Reward: rewards[0], Source: r.Source})
+	emit(schemas.Member{Reward: reward, Source: r.Source})
 	return nil
 }
 
@@ -72,7 +64,7 @@ func (fn *closedFn) ProcessElement(c advantage.Closed, emit func(kafkaio.Result)
 		result.Outputs = append(result.Outputs, o)
 	}
 	for _, d := range c.DeadLetters {
-		o, err := deadLetter(fn.Topics, d)
+		o, err := DeadLetterOutput(fn.Topics, d)
 		if err != nil {
 			return err
 		}

@@ -78,19 +78,11 @@ type refilterFn struct {
 }
 
 func (fn *refilterFn) ProcessElement(r kafkaio.Record, emit func(schemas.Member), dead func(kafkaio.Result)) error {
-	members, err := schemas.Members.Decode(r.Value)
-	if err == nil && len(members) != 1 {
-		err = errOneRow(len(members))
-	}
+	member, err := schemas.Members.DecodeOne(r.Value)
 	if err != nil {
-		letter, err := deadLetter(fn.Topics, undecodable("advantage", r, err))
-		if err != nil {
-			return err
-		}
-		dead(kafkaio.Result{Sources: []schemas.Position{r.Source}, Outputs: []kafkaio.Output{letter}})
-		return nil
+		return bury("advantage", fn.Topics, r, err, dead)
 	}
-	members[0].Source = r.Source
-	emit(members[0])
+	member.Source = r.Source
+	emit(member)
 	return nil
 }

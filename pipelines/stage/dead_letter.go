@@ -8,9 +8,9 @@ import (
 	"millrace/transforms/kafkaio"
 )
 
-// undecodable is the dead letter of a record whose value is not a sound frame, or
+// Undecodable is the dead letter of a record whose value is not a sound frame, or
 // lies in a blob that is lost; its payload is then the reference.
-func undecodable(stageName string, r kafkaio.Record, cause error) schemas.DeadLetter {
+func Undecodable(stageName string, r kafkaio.Record, cause error) schemas.DeadLetter {
 	return schemas.DeadLetter{
 		ID:      fmt.Sprintf("%s/%s[%d]@%d", stageName, r.Source.Topic, r.Source.Partition, r.Source.Offset),
 		Stage:   stageName,
@@ -23,25 +23,12 @@ func undecodable(stageName string, r kafkaio.Record, cause error) schemas.DeadLe
 	}
 }
 
-// codec is what this package needs of a schemas.Codec.
-type codec[T any] interface {
-	Encode(rows ...T) ([]byte, error)
-}
-
-// output frames one row for a topic.
-func output[T any](topic, key, id string, codec codec[T], row T) (kafkaio.Output, error) {
-	frame, err := codec.Encode(row)
+// bury acknowledges a record that cannot be decoded with its dead letter.
+func bury(stageName string, topics Topics, r kafkaio.Record, cause error, dead func(kafkaio.Result)) error {
+	letter, err := DeadLetterOutput(topics, Undecodable(stageName, r, cause))
 	if err != nil {
-		return kafkaio.Output{}, fmt.Errorf("encoding %s for %s: %w", id, topic, err)
+		return err
 	}
-	return kafkaio.Output{Topic: topic, Key: []byte(key), Value: frame, ID: id}, nil
-}
-
-func deadLetter(topics Topics, d schemas.DeadLetter) (kafkaio.Output, error) {
-	return output(topics.DeadLetters, string(d.Key), d.ID, schemas.DeadLetters, d)
-}
-
-// errOneRow is the error of a frame that must hold one row and does not.
-func errOneRow(rows int) error {
-	return fmt.Errorf("frame holds %d rows, want 1: %w", rows, schemas.ErrCorrupt)
+	dead(kafkaio.Result{Sources: []schemas.Position{r.Source}, Outputs: []kafkaio.Output{letter}})
+	return nil
 }

@@ -65,7 +65,7 @@ type letterFn struct {
 }
 
 func (fn *letterFn) ProcessElement(d schemas.DeadLetter, emit func(kafkaio.Result)) error {
-	o, err := deadLetter(fn.Topics, d)
+	o, err := DeadLetterOutput(fn.Topics, d)
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ var topics = TopicsOf("run")
 var source = schemas.Position{Topic: "run.in", Partition: 1, Offset: 42}
 
 // frame encodes rows as a stage before would have.
-func frame[T any](t *testing.T, c codec[T], rows ...T) []byte {
+func frame[T schemas.Row](t *testing.T, c *schemas.Codec[T], rows ...T) []byte {
 	t.Helper()
 	data, err := c.Encode(rows...)
 	if err != nil {

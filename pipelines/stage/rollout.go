@@ -23,7 +23,7 @@ func rolloutWork(topics Topics, worker *rollout.Worker) kafkaio.Work {
 		out := writer{emit: emit}
 		orders, err := schemas.Tasks.Decode(r.Value)
 		if err != nil {
-			out.put(deadLetter(topics, undecodable("rollout", r, err)))
+			out.put(DeadLetterOutput(topics, Undecodable("rollout", r, err)))
 			return out.err
 		}
 		for _, order := range orders {
@@ -31,7 +31,7 @@ func rolloutWork(topics Topics, worker *rollout.Worker) kafkaio.Work {
 				Trajectory: func(t schemas.Trajectory) {
 					out.put(output(topics.Trajectories, t.GroupID, t.ID, schemas.Trajectories, t))
 				},
-				DeadLetter: func(d schemas.DeadLetter) { out.put(deadLetter(topics, d)) },
+				DeadLetter: func(d schemas.DeadLetter) { out.put(DeadLetterOutput(topics, d)) },
 			})
 			if err := errors.Join(err, out.err); err != nil {
 				return err

@@ -29,7 +29,7 @@ func scoreWork(topics Topics, scorer Scorer) kafkaio.Work {
 		out := writer{emit: emit}
 		trajectories, err := schemas.Trajectories.Decode(r.Value)
 		if err != nil {
-			out.put(deadLetter(topics, undecodable("score", r, err)))
+			out.put(DeadLetterOutput(topics, Undecodable("score", r, err)))
 			return out.err
 		}
 		for _, t := range trajectories {
@@ -37,10 +37,10 @@ func scoreWork(topics Topics, scorer Scorer) kafkaio.Work {
 			if err != nil {
 				return err
 			}
-			out.put(output(topics.Rewarded, t.GroupID, t.ID, schemas.Rewards, reward))
+			out.put(RewardOutput(topics, reward))
 			// A tombstone's dead letter was written by the stage that gave up on it.
 			if reward.Failure != "" && t.Termination != schemas.Failed {
-				out.put(deadLetter(topics, schemas.DeadLetter{
+				out.put(DeadLetterOutput(topics, schemas.DeadLetter{
 					ID:       "score/" + t.ID,
 					Stage:    "score",
 					Reason:   schemas.ScoringFailure,
