@@ -5,7 +5,7 @@ SEED  ?= 7
 RUN   ?= runs/seed-$(SEED)
 KILLS ?= 20
 
-.PHONY: build run test kafka flink chaos bench lint warmstart clean
+.PHONY: build run test kafka flink python chaos bench lint warmstart clean
 
 build: ## compile bin/millrace
 	go build -trimpath -ldflags='-s -w' -o bin/millrace .
@@ -13,9 +13,9 @@ build: ## compile bin/millrace
 run: build ## the main job: train the default agent, embedded, no services needed; goes on with a run that was stopped
 	bin/millrace train --dir $(RUN) --seed $(SEED) $(if $(wildcard $(RUN)/config.yaml),--resume)
 
-test: kafka flink ## vet and every test
+test: kafka flink python ## vet and every test; one package at a time, since some start clusters of processes
 	go vet ./...
-	go test -timeout 20m ./...
+	go test -p 1 -timeout 20m ./...
 
 kafka: ## fetch the Kafka brokers that tests start, by Maven, into the user's cache
 	transforms/kafkaio/kafkatest/fetch.sh
@@ -23,7 +23,10 @@ kafka: ## fetch the Kafka brokers that tests start, by Maven, into the user's ca
 flink: ## fetch Apache Flink, for the tests on a real cluster, by Maven into the user's cache
 	@if command -v java >/dev/null && command -v mvn >/dev/null; then go run . flink fetch; \
 	else echo "flink: no java or no mvn in PATH: the tests on a real cluster (TestFlink) cannot run" >&2; \
-	  test "$${CI:-}" != true -a -z "$${MILLRACE_REQUIRE_KAFKA:-}"; fi
+	  test "$${CI:-}" != true -a -z "$${MILLRACE_REQUIRE_ALL:-}"; fi
+
+python: ## install DuckDB, pyarrow and Polars, for the test that reads our files with them, into the user's cache
+	pipelines/export/python.sh
 
 chaos: ## kill and disturb the processes of a run, KILLS times by the schedule of SEED, and count what became of it
 	go build -trimpath -o bin/chaos ./runners/chaos/cmd/chaos

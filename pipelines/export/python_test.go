@@ -11,13 +11,27 @@ import (
 	"millrace/schemas"
 )
 
-// python names an interpreter that has pyarrow and duckdb, and polars if it may.
-const python = "MILLRACE_PYTHON"
+// interpreter finds the Python that python.sh has installed.
+func interpreter(t *testing.T) string {
+	t.Helper()
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(cache, "millrace", "python", "bin", "python")
+	if _, err := os.Stat(path); err != nil {
+		if os.Getenv("CI") == "true" || os.Getenv("MILLRACE_REQUIRE_ALL") != "" {
+			t.Fatalf("no DuckDB, pyarrow and Polars: %v", err)
+		}
+		t.Skipf("no DuckDB, pyarrow and Polars: %v", err)
+	}
+	return path
+}
 
 // readers reads a data directory with each engine as its users do, and fails if
 // any of them needs help.
 const readers = `
-import sys, duckdb, pyarrow.dataset as ds, pyarrow.parquet as pq
+import sys, duckdb, polars, pyarrow.dataset as ds, pyarrow.parquet as pq
 data = sys.argv[1]
 runs, days = {"seed-7", "8"}, {"2026-11-20", "2026-11-21"}
 
@@ -34,10 +48,6 @@ for name in ["trajectories", "samples", "ledger", "dead_letters", "metrics"]:
     pq.read_table(f"{data}/{name}")
 assert set(map(str, pq.read_table(f"{data}/ledger")["run"].to_pylist())) == runs
 
-try:
-    import polars
-except ImportError:
-    sys.exit(0)
 frame = polars.scan_parquet(f"{data}/trajectories/**/*.parquet", hive_partitioning=True).select("run", "day", "value").collect()
 assert frame.height == 4 and set(map(str, frame["run"])) == runs and set(map(str, frame["day"])) == days, frame
 `
@@ -45,10 +55,7 @@ assert frame.height == 4 and set(map(str, frame["run"])) == runs and set(map(str
 // TestOtherEnginesReadManyRuns: DuckDB, pyarrow and Polars read a directory of two
 // runs, one of which has a number for a name, and a table without rows.
 func TestOtherEnginesReadManyRuns(t *testing.T) {
-	interpreter := os.Getenv(python)
-	if interpreter == "" {
-		t.Skipf("%s names no Python with pyarrow and duckdb", python)
-	}
+	python := interpreter(t)
 	dir := t.TempDir()
 	for _, run := range []string{"seed-7", "8"} {
 		brokers := broker(t)
@@ -64,7 +71,7 @@ func TestOtherEnginesReadManyRuns(t *testing.T) {
 	if files, err := dataset.Find(dir, Trajectories); err != nil || len(files) != 4 {
 		t.Fatalf("%d files in %s, %v", len(files), filepath.Join(dir, Trajectories), err)
 	}
-	out, err := exec.Command(interpreter, "-c", readers, dir).CombinedOutput()
+	out, err := exec.Command(python, "-c", readers, dir).CombinedOutput()
 	if err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}

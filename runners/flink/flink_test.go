@@ -182,7 +182,7 @@ func (h bench) samples(t testing.TB, topic string, n int) (byID map[string]schem
 func (h bench) caughtUp(t testing.TB, topic, group string) {
 	t.Helper()
 	end := kafkaio.Latest
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	for {
 		left := 0

@@ -88,7 +88,7 @@ func startCluster(t testing.TB) (*Cluster, stage.FlinkConfig) {
 // without skips the test, or fails it where a real cluster is required.
 func without(t testing.TB, reason string) {
 	t.Helper()
-	if os.Getenv("CI") == "true" || os.Getenv("MILLRACE_REQUIRE_KAFKA") != "" {
+	if os.Getenv("CI") == "true" || os.Getenv("MILLRACE_REQUIRE_ALL") != "" {
 		t.Fatalf("no real Flink cluster: %s", reason)
 	}
 	t.Skipf("no real Flink cluster: %s", reason)

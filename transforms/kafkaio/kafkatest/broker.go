@@ -67,7 +67,7 @@ func Newest(b *testing.B) *Broker {
 // without skips the test, or fails it where a real broker is required.
 func without(t testing.TB, reason string) {
 	t.Helper()
-	if os.Getenv("CI") == "true" || os.Getenv("MILLRACE_REQUIRE_KAFKA") != "" {
+	if os.Getenv("CI") == "true" || os.Getenv("MILLRACE_REQUIRE_ALL") != "" {
 		t.Fatalf("no real Kafka broker: %s", reason)
 	}
 	t.Skipf("no real Kafka broker: %s", reason)

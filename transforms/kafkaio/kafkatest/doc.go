@@ -4,5 +4,5 @@
 //
 // "make kafka" fetches the brokers; the versions are the directories below
 // testdata. A test on a machine without them, or without Java, is skipped with
-// the reason, or fails with it where CI is true or MILLRACE_REQUIRE_KAFKA is set.
+// the reason, or fails with it where CI is true or MILLRACE_REQUIRE_ALL is set.
 package kafkatest

@@ -3,14 +3,14 @@
 # testdata, from Maven Central, into the user's cache. What is there is kept.
 #
 # A machine without Java or Maven is told so and skips those tests, unless CI is
-# true or MILLRACE_REQUIRE_KAFKA is set.
+# true or MILLRACE_REQUIRE_ALL is set.
 set -eu
 cd "$(dirname "$0")"
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/millrace/kafka
 
 without() {
   echo "kafka: $1: the tests on a real broker (TestKafka) cannot run" >&2
-  if [ "${CI:-}" = true ] || [ -n "${MILLRACE_REQUIRE_KAFKA:-}" ]; then exit 1; fi
+  if [ "${CI:-}" = true ] || [ -n "${MILLRACE_REQUIRE_ALL:-}" ]; then exit 1; fi
   exit 0
 }
 
