@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"regexp"
 	"strings"
 	"sync"
@@ -17,8 +15,8 @@ import (
 	jobpb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/jobmanagement_v1"
 	pipepb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/pipeline_v1"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal/extworker"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal/runnerlib"
 
+	"millrace/runners/jobserver"
 	"millrace/transforms/kafkaio"
 )
 
@@ -34,9 +32,6 @@ const (
 // would lose a member and never close. Nothing here needs splits: sources hand
 // back by themselves.
 const noSplits = "prism_disable_sdf_split"
-
-// ErrCancelled is what Wait returns for a job that was cancelled.
-var ErrCancelled = errors.New("job cancelled")
 
 // Job is a running pipeline.
 type Job struct {
@@ -87,7 +82,7 @@ func submit(name string, p *beam.Pipeline) (*Job, *extworker.Loopback, error) {
 	}
 	id, err := prepareAndRun(service, worker, name, edges)
 	if err != nil {
-		return nil, nil, errors.Join(oneLine(err), worker.Stop(context.Background()))
+		return nil, nil, errors.Join(err, worker.Stop(context.Background()))
 	}
 	return &Job{name: name, id: id, service: service, done: make(chan struct{})}, worker, nil
 }
@@ -98,8 +93,8 @@ func (j *Job) Name() string { return j.name }
 // Done is closed when the job has ended.
 func (j *Job) Done() <-chan struct{} { return j.done }
 
-// Wait returns when the job has ended: nil if it completed, ErrCancelled, or the
-// error that failed it, in one line.
+// Wait returns when the job has ended: nil if it completed,
+// [jobserver.ErrCancelled], or the error that failed it, in one line.
 func (j *Job) Wait() error {
 	<-j.done
 	return j.err
@@ -117,7 +112,7 @@ func (j *Job) Cancel() error {
 	default:
 	}
 	if _, err := j.service.Cancel(ctx, &jobpb.CancelJobRequest{JobId: j.id}); err != nil {
-		return fmt.Errorf("cancelling job %s: %w", j.name, oneLine(err))
+		return fmt.Errorf("cancelling job %s: %w", j.name, jobserver.OneLine(err))
 	}
 	<-j.done
 	return nil
@@ -125,7 +120,7 @@ func (j *Job) Cancel() error {
 
 // watch follows the job's messages to its end and then stops its parts.
 func (j *Job) watch(worker *extworker.Loopback) {
-	state, message, err := j.follow()
+	end, err := jobserver.Follow(j.service, j.id, func() {})
 	// First the worker, so that no bundle of this job asks kafkaio for anything
 	// any more; then what kafkaio holds for the job.
 	stopErr := worker.Stop(context.Background())
@@ -133,47 +128,16 @@ func (j *Job) watch(worker *extworker.Loopback) {
 	switch {
 	case partErr != nil:
 		j.err = fmt.Errorf("job %s: %w", j.name, partErr) // the cause; Beam only wraps it
-	case state == jobpb.JobState_CANCELLED:
-		j.err = ErrCancelled
-	case state == jobpb.JobState_FAILED:
-		j.err = fmt.Errorf("job %s: %s", j.name, message)
+	case end.State == jobpb.JobState_CANCELLED:
+		j.err = jobserver.ErrCancelled
+	case end.State == jobpb.JobState_FAILED:
+		j.err = fmt.Errorf("job %s: %s", j.name, innermost(end.Report))
 	case err != nil:
-		j.err = fmt.Errorf("job %s: following its messages: %w", j.name, oneLine(err))
+		j.err = fmt.Errorf("job %s: following its messages: %w", j.name, err)
 	case stopErr != nil:
 		j.err = fmt.Errorf("job %s: stopping its worker: %w", j.name, stopErr)
 	}
 	close(j.done)
-}
-
-// follow returns the state the job ended in and, if it failed, why.
-func (j *Job) follow() (state jobpb.JobState_Enum, message string, err error) {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	stream, err := j.service.GetMessageStream(ctx, &jobpb.JobMessagesRequest{JobId: j.id})
-	if err != nil {
-		return state, "", err
-	}
-	for {
-		response, err := stream.Recv()
-		if errors.Is(err, io.EOF) {
-			return state, message, nil
-		}
-		if err != nil {
-			return state, message, err
-		}
-		if m := response.GetMessageResponse(); m != nil && m.GetImportance() >= jobpb.JobMessage_JOB_MESSAGE_ERROR {
-			message = innermost(m.GetMessageText())
-		}
-		if s := response.GetStateResponse(); s != nil {
-			state = s.GetState()
-		}
-		switch {
-		case state == jobpb.JobState_DONE, state == jobpb.JobState_CANCELLED:
-			return state, "", nil
-		case state == jobpb.JobState_FAILED && message != "":
-			return state, message, nil // the state may come before the message
-		}
-	}
 }
 
 // stack matches the stack that Beam appends to the text of a panic. The frame
@@ -192,10 +156,6 @@ func innermost(report string) string {
 	return strings.Join(strings.Fields(report), " ")
 }
 
-func oneLine(err error) error {
-	return errors.New(strings.Join(strings.Fields(err.Error()), " "))
-}
-
 // employAll gives Prism's own transforms, such as a Reshuffle, a worker: they have
 // the environment "". Prism asks the worker of any stage that is not done within
 // a tenth of a second how far it is (Execute in its stage.go), and where there is
@@ -210,9 +170,7 @@ func employAll(p *pipepb.Pipeline) {
 	}
 }
 
-// prepareAndRun is what Beam's universal runner does, without its process-wide
-// flags, without waiting, and without leaving its empty file in the temporary
-// directory.
+// prepareAndRun hands the pipeline to Prism, to be run by worker.
 func prepareAndRun(service jobpb.JobServiceClient, worker *extworker.Loopback, name string, edges []*graph.MultiEdge) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), submitTimeout)
 	defer cancel()
@@ -224,27 +182,6 @@ func prepareAndRun(service jobpb.JobServiceClient, worker *extworker.Loopback, n
 	if err != nil {
 		return "", fmt.Errorf("serialising the pipeline: %w", err)
 	}
-	// The protocol wants a worker binary to be staged; this process is the worker,
-	// so an empty file stands for it.
-	binary, err := os.CreateTemp("", "millrace-worker-*")
-	if err != nil {
-		return "", fmt.Errorf("making the worker's placeholder: %w", err)
-	}
-	defer os.Remove(binary.Name())
-	if err := binary.Close(); err != nil {
-		return "", fmt.Errorf("making the worker's placeholder: %w", err)
-	}
-	if err := runnerlib.UpdateGoEnvironmentWorker(binary.Name(), pipeline); err != nil {
-		return "", fmt.Errorf("describing the worker: %w", err)
-	}
 	employAll(pipeline)
-	id, endpoint, token, err := runnerlib.Prepare(ctx, service, pipeline, &runnerlib.JobOptions{Name: name, Loopback: true, Experiments: []string{noSplits}})
-	if err != nil {
-		return "", fmt.Errorf("preparing: %w", err)
-	}
-	staged, err := runnerlib.Stage(ctx, id, endpoint, binary.Name(), token)
-	if err != nil {
-		return "", fmt.Errorf("staging: %w", err)
-	}
-	return runnerlib.Submit(ctx, service, id, staged)
+	return jobserver.Run(ctx, service, name, pipeline, map[string]any{"experiments": []any{"beam_fn_api", noSplits}})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/state"
 
+	"millrace/runners/jobserver"
 	"millrace/schemas"
 	"millrace/transforms/kafkaio"
 )
@@ -105,7 +106,7 @@ func TestReadWriteCommit(t *testing.T) {
 	if err := job.Cancel(); err != nil {
 		t.Fatal(err)
 	}
-	if err := job.Wait(); !errors.Is(err, ErrCancelled) {
+	if err := job.Wait(); !errors.Is(err, jobserver.ErrCancelled) {
 		t.Errorf("a cancelled job ends with %v", err)
 	}
 	for value, n := range seen {
@@ -279,7 +280,7 @@ func TestCancelReachesWork(t *testing.T) {
 	if err := job.Cancel(); err != nil {
 		t.Fatal(err)
 	}
-	if err := job.Wait(); !errors.Is(err, ErrCancelled) {
+	if err := job.Wait(); !errors.Is(err, jobserver.ErrCancelled) {
 		t.Errorf("ended with %v", err)
 	}
 	<-ended.reached(5)

@@ -2,19 +2,16 @@ package flink
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"regexp"
 	"strings"
 	"time"
 
 	jobpb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/jobmanagement_v1"
 	"google.golang.org/grpc"
-)
 
-// ErrCancelled is what Wait returns for a job that was cancelled.
-var ErrCancelled = errors.New("job cancelled")
+	"millrace/runners/jobserver"
+)
 
 // lostAfter is how long a job server that does not answer is asked again before
 // its jobs count as lost.
@@ -39,8 +36,9 @@ func (j *Job) ID() string { return j.id }
 // Done is closed when the job has ended.
 func (j *Job) Done() <-chan struct{} { return j.done }
 
-// Wait returns when the job has ended: nil if it completed, ErrCancelled, or the
-// error that failed it for the last time, in one line.
+// Wait returns when the job has ended: nil if it completed,
+// [jobserver.ErrCancelled], or the error that failed it for the last time, in one
+// line.
 func (j *Job) Wait() error {
 	<-j.done
 	return j.err
@@ -58,7 +56,7 @@ func (j *Job) Cancel() error {
 	ctx, cancel := context.WithTimeout(context.Background(), cancelTimeout)
 	defer cancel()
 	if _, err := j.service.Cancel(ctx, &jobpb.CancelJobRequest{JobId: j.id}); err != nil {
-		return fmt.Errorf("flink %s: cancelling job %s: %w", j.server, j.name, oneLine(err))
+		return fmt.Errorf("flink %s: cancelling job %s: %w", j.server, j.name, jobserver.OneLine(err))
 	}
 	if err := j.manager.end(ctx, j.name); err != nil {
 		return fmt.Errorf("flink %s: cancelling job %s: %w", j.server, j.name, err)
@@ -75,59 +73,25 @@ func (j *Job) Cancel() error {
 func (j *Job) watch() {
 	defer close(j.done)
 	defer j.connection.Close()
-	heard := time.Now()
+	var silent time.Time // since when the job server does not answer; zero while it does
 	for {
-		state, message, err := j.follow(func() { heard = time.Now() })
+		end, err := jobserver.Follow(j.service, j.id, func() { silent = time.Time{} })
 		switch {
-		case state == jobpb.JobState_DONE:
+		case end.State == jobpb.JobState_DONE:
 			return
-		case state == jobpb.JobState_CANCELLED:
-			j.err = ErrCancelled
+		case end.State == jobpb.JobState_CANCELLED:
+			j.err = jobserver.ErrCancelled
 			return
-		case state == jobpb.JobState_FAILED:
-			j.err = fmt.Errorf("flink %s: job %s: %s", j.server, j.name, message)
+		case end.State == jobpb.JobState_FAILED:
+			j.err = fmt.Errorf("flink %s: job %s: %s", j.server, j.name, cause(end.Report))
 			return
-		case time.Since(heard) > lostAfter:
-			j.err = fmt.Errorf("flink %s: job %s: lost after %s without an answer: %w", j.server, j.name, lostAfter, oneLine(err))
+		case silent.IsZero():
+			silent = time.Now()
+		case time.Since(silent) > lostAfter:
+			j.err = fmt.Errorf("flink %s: job %s: lost after %s without an answer: %w", j.server, j.name, lostAfter, err)
 			return
 		}
 		time.Sleep(time.Second)
-	}
-}
-
-// follow returns the state the job ended in and, if it failed, why; or an error
-// when the connection broke.
-func (j *Job) follow(heard func()) (state jobpb.JobState_Enum, message string, err error) {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	stream, err := j.service.GetMessageStream(ctx, &jobpb.JobMessagesRequest{JobId: j.id})
-	if err != nil {
-		return state, "", err
-	}
-	for {
-		response, err := stream.Recv()
-		switch {
-		case errors.Is(err, io.EOF):
-			if message == "" {
-				message = "it failed and the job server does not say why; see the JobManager's log"
-			}
-			return state, message, nil
-		case err != nil:
-			return jobpb.JobState_UNSPECIFIED, "", err
-		}
-		heard()
-		if m := response.GetMessageResponse(); m != nil && m.GetImportance() >= jobpb.JobMessage_JOB_MESSAGE_ERROR {
-			message = cause(m.GetMessageText())
-		}
-		if s := response.GetStateResponse(); s != nil {
-			state = s.GetState()
-		}
-		switch {
-		case state == jobpb.JobState_DONE, state == jobpb.JobState_CANCELLED:
-			return state, "", nil
-		case state == jobpb.JobState_FAILED && message != "":
-			return state, message, nil // the state may come before the message
-		}
 	}
 }
 
@@ -137,14 +101,13 @@ var frames = regexp.MustCompile(`(?m)^\s*(at .*|\.\.\. \d+ more|goroutine \d+ .*
 // cause makes one line of a report of Flink's, which wraps an error of ours in a
 // Java stack for each layer it passed through and puts the cause last.
 func cause(report string) string {
+	if report == "" {
+		return "it failed and the job server does not say why; see the JobManager's log"
+	}
 	for _, marker := range []string{"Caused by:", "caused by:"} {
 		if i := strings.LastIndex(report, marker); i >= 0 {
 			report = report[i+len(marker):]
 		}
 	}
 	return strings.Join(strings.Fields(frames.ReplaceAllString(report, "")), " ")
-}
-
-func oneLine(err error) error {
-	return errors.New(strings.Join(strings.Fields(err.Error()), " "))
 }

@@ -3,7 +3,6 @@ package flink
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -11,13 +10,12 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime/graphx"
 	jobpb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/jobmanagement_v1"
 	pipepb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/pipeline_v1"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal/runnerlib"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/protobuf/encoding/protojson"
-	"google.golang.org/protobuf/types/known/structpb"
 
 	"millrace/pipelines/stage"
+	"millrace/runners/jobserver"
 	"millrace/transforms/kafkaio"
 )
 
@@ -60,10 +58,6 @@ func (c cluster) submit(ctx context.Context, name string, p *beam.Pipeline) (*Jo
 	if err != nil {
 		return nil, err
 	}
-	options, err := c.options(name)
-	if err != nil {
-		return nil, err
-	}
 	connection, err := grpc.NewClient(c.JobServer, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		return nil, err
@@ -75,9 +69,9 @@ func (c cluster) submit(ctx context.Context, name string, p *beam.Pipeline) (*Jo
 		return nil, err
 	}
 	job := &Job{name: name, server: c.JobServer, manager: manager, connection: connection, service: jobpb.NewJobServiceClient(connection), done: make(chan struct{})}
-	if job.id, err = c.run(ctx, job.service, name, pipeline, options); err != nil {
+	if job.id, err = jobserver.Run(ctx, job.service, name, pipeline, c.options()); err != nil {
 		_ = connection.Close() // nothing was made of it
-		return nil, oneLine(err)
+		return nil, err
 	}
 	go job.watch()
 	return job, nil
@@ -112,57 +106,26 @@ func (c cluster) marshal(ctx context.Context, p *beam.Pipeline) (*pipepb.Pipelin
 	return pipeline, nil
 }
 
-// options are the runner's options; Beam's own Go client sends only two of them.
+// options are the runner's options.
 //
 // Every job is a streaming one, a bounded job too: its source then waits for
 // the commits downstream, which in a batch job begin only when it has ended.
-func (c cluster) options(name string) (*structpb.Struct, error) {
+func (c cluster) options() map[string]any {
 	values := map[string]any{
-		"beam:option:app_name:v1":    name,
-		"beam:option:job_name:v1":    name,
-		"beam:option:streaming:v1":   true,
-		"beam:option:experiments:v1": []any{"beam_fn_api"},
-		"beam:option:parallelism:v1": c.Parallelism,
+		"streaming":   true,
+		"experiments": []any{"beam_fn_api"},
+		"parallelism": c.Parallelism,
 		// Flink keeps a table of state for each of so many ranges of keys, and Beam
 		// before 2.76 makes a new set of tables each time a source hands back.
-		"beam:option:max_parallelism:v1":       c.Parallelism,
-		"beam:option:max_bundle_size:v1":       bundleSize,
-		"beam:option:max_bundle_time_mills:v1": bundleTime.Milliseconds(),
-		"beam:option:execution_retry_delay:v1": c.RetryDelay.Milliseconds(),
+		"max_parallelism":       c.Parallelism,
+		"max_bundle_size":       bundleSize,
+		"max_bundle_time_mills": bundleTime.Milliseconds(),
+		"execution_retry_delay": c.RetryDelay.Milliseconds(),
 		// The number of attempts, of which the first is no retry.
-		"beam:option:number_of_execution_retries:v1": c.Retries,
+		"number_of_execution_retries": c.Retries,
 	}
 	if c.Checkpoint > 0 {
-		values["beam:option:checkpointing_interval:v1"] = c.Checkpoint.Milliseconds()
+		values["checkpointing_interval"] = c.Checkpoint.Milliseconds()
 	}
-	options, err := structpb.NewStruct(values)
-	if err != nil {
-		return nil, fmt.Errorf("describing the options: %w", err)
-	}
-	return options, nil
-}
-
-// run hands the job over. The protocol wants a worker binary to be staged; ours
-// is where the task managers are, so an empty file stands for it.
-func (c cluster) run(ctx context.Context, service jobpb.JobServiceClient, name string, pipeline *pipepb.Pipeline, options *structpb.Struct) (string, error) {
-	binary, err := os.CreateTemp("", "millrace-worker-*")
-	if err != nil {
-		return "", fmt.Errorf("making the worker's placeholder: %w", err)
-	}
-	defer os.Remove(binary.Name())
-	if err := binary.Close(); err != nil {
-		return "", fmt.Errorf("making the worker's placeholder: %w", err)
-	}
-	if err := runnerlib.UpdateGoEnvironmentWorker(binary.Name(), pipeline); err != nil {
-		return "", fmt.Errorf("describing the worker: %w", err)
-	}
-	prepared, err := service.Prepare(ctx, &jobpb.PrepareJobRequest{Pipeline: pipeline, PipelineOptions: options, JobName: name})
-	if err != nil {
-		return "", fmt.Errorf("preparing: %w", err)
-	}
-	token, err := runnerlib.Stage(ctx, prepared.GetPreparationId(), prepared.GetArtifactStagingEndpoint().GetUrl(), binary.Name(), prepared.GetStagingSessionToken())
-	if err != nil {
-		return "", fmt.Errorf("staging: %w", err)
-	}
-	return runnerlib.Submit(ctx, service, prepared.GetPreparationId(), token)
+	return values
 }

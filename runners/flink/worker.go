@@ -14,6 +14,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime/harness"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime/harness/init" // registers the harness's coders and hooks
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/util/grpcx"
+
+	"millrace/runners/jobserver"
 )
 
 // workerVariable is the environment variable by which this program knows that a
@@ -51,7 +53,7 @@ func Work(ctx context.Context, args []string) error {
 		defer cancel()
 		info, err := tools.ProvisionInfo(ask, *provision)
 		if err != nil {
-			return fmt.Errorf("worker %s: asking %s what to do: %w", *id, *provision, oneLine(err))
+			return fmt.Errorf("worker %s: asking %s what to do: %w", *id, *provision, jobserver.OneLine(err))
 		}
 		*logging, *control = first(*logging, info.GetLoggingEndpoint().GetUrl()), first(*control, info.GetControlEndpoint().GetUrl())
 		options.RunnerCapabilities = info.GetRunnerCapabilities()
@@ -64,7 +66,7 @@ func Work(ctx context.Context, args []string) error {
 		beam.Init()
 	}
 	if err := harness.MainWithOptions(ctx, *logging, *control, options); err != nil {
-		return fmt.Errorf("worker %s: %w", *id, oneLine(err))
+		return fmt.Errorf("worker %s: %w", *id, jobserver.OneLine(err))
 	}
 	return nil
 }
