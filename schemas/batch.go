@@ -5,17 +5,16 @@ import (
 	"encoding/binary"
 
 	"github.com/apache/arrow/go/v15/arrow"
-	"github.com/apache/arrow/go/v15/arrow/array"
-	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
-// openBatch turns an Arrow IPC stream of exactly one batch into its columns, or
-// into an error marked ErrCorrupt. The arrays share the memory of stream.
+// openBatch turns an Arrow IPC stream of exactly one batch into its nodes and
+// buffers, for the columns to take, or into an error marked ErrCorrupt. The
+// buffers share the memory of stream.
 //
-// arrow's own reader allocates what a message asks for and indexes where it
+// Arrow's own reader allocates what a message asks for and indexes where it
 // points, so it is never given bytes from outside. Here the schema message must
 // be the very bytes the encoder writes, the batch message is read with bounds,
-// and an array is only made of buffers known to hold it:
+// and a column takes only buffers known to hold it:
 //
 //   - every buffer lies in the body, behind the one before it, so that no byte
 //     is read as two columns and memory is bounded by the size of the frame;
@@ -23,10 +22,10 @@ import (
 //     list, and its buffers hold that many elements;
 //   - offsets begin at 0, never fall, and end at the number of elements;
 //   - there are no nulls, no compression and no dictionaries.
-func openBatch(schema *arrow.Schema, schemaMessage, stream []byte, rows int) ([]arrow.Array, error) {
+func openBatch(schemaMessage, stream []byte, rows int) (*batch, error) {
 	rest, ok := bytes.CutPrefix(stream, schemaMessage)
 	if !ok {
-		return nil, corrupt("the schema message is not the one of %s", schema.Metadata())
+		return nil, corrupt("the schema message is not the expected one")
 	}
 	rest, ok = bytes.CutSuffix(rest, endOfStream)
 	if !ok {
@@ -36,23 +35,7 @@ func openBatch(schema *arrow.Schema, schemaMessage, stream []byte, rows int) ([]
 	if err != nil {
 		return nil, err
 	}
-	b, err := readBatchMessage(meta, body, rows)
-	if err != nil {
-		return nil, err
-	}
-	fields := schema.Fields()
-	columns := make([]arrow.Array, len(fields))
-	for i, f := range fields {
-		data, err := b.take(f.Type, rows)
-		if err != nil {
-			return nil, corrupt("column %s: %v", f.Name, err)
-		}
-		columns[i] = array.MakeFromData(data)
-	}
-	if len(b.nodes) != 0 || len(b.buffers) != 0 {
-		return nil, corrupt("%d nodes and %d buffers belong to no column", len(b.nodes), len(b.buffers))
-	}
-	return columns, nil
+	return readBatchMessage(meta, body, rows)
 }
 
 // endOfStream is the end marker of an IPC stream: a continuation and length 0.
@@ -71,13 +54,10 @@ func splitMessage(b []byte) (meta, body []byte, err error) {
 	return b[8 : 8+n], b[8+n:], nil
 }
 
-type span struct{ offset, length int }
-
 // batch are the nodes and buffers of a batch that no column has taken yet.
 type batch struct {
-	body    []byte
 	nodes   []int // lengths
-	buffers []span
+	buffers [][]byte
 }
 
 // Values of Arrow's Message.fbs.
@@ -86,34 +66,59 @@ const (
 	headerRecordBatch = 3
 )
 
-func readBatchMessage(meta, body []byte, rows int) (*batch, error) {
+// batchMeta says where the numbers of a batch are in the metadata of its message.
+type batchMeta struct {
+	rowsAt, lengthAt int // of int64s
+	node, nodes      int // the first pair, and their number
+	buffer, buffers  int
+}
+
+func readBatchMeta(meta []byte) (batchMeta, error) {
 	f := &flat{b: meta}
 	message := f.follow(0)
 	version, ok0 := f.field(message, 0)
 	kind, ok1 := f.field(message, 1)
 	header, ok2 := f.field(message, 2)
-	bodyLength, ok3 := f.field(message, 3)
+	length, ok3 := f.field(message, 3)
 	if !ok0 || !ok1 || !ok2 || !ok3 || f.u16(version) != metadataV5 || f.u8(kind) != headerRecordBatch {
-		return nil, corrupt("the message behind the schema is not a record batch")
-	}
-	if n := f.i64(bodyLength); n != int64(len(body)) {
-		return nil, corrupt("the batch tells a body of %d bytes and has %d", n, len(body))
+		return batchMeta{}, corrupt("the message behind the schema is not a record batch")
 	}
 	table := f.follow(header)
-	length, ok0 := f.field(table, 0)
+	rows, ok0 := f.field(table, 0)
 	nodesAt, ok1 := f.field(table, 1)
 	buffersAt, ok2 := f.field(table, 2)
-	if !ok0 || !ok1 || !ok2 || f.i64(length) != int64(rows) {
-		return nil, corrupt("the batch does not hold the %d rows of the frame", rows)
+	if !ok0 || !ok1 || !ok2 {
+		return batchMeta{}, corrupt("the record batch lacks its length, nodes or buffers")
 	}
 	if _, compressed := f.field(table, 3); compressed {
-		return nil, corrupt("the batch is compressed")
+		return batchMeta{}, corrupt("the batch is compressed")
 	}
-	node, nodes := f.vector(nodesAt, 16)
-	buffer, buffers := f.vector(buffersAt, 16)
-	b := &batch{body: body, nodes: make([]int, nodes), buffers: make([]span, buffers)}
+	m := batchMeta{rowsAt: rows, lengthAt: length}
+	m.node, m.nodes = f.vector(nodesAt, 16)
+	m.buffer, m.buffers = f.vector(buffersAt, 16)
+	f.i64(rows)
+	f.i64(length)
+	if f.bad {
+		return batchMeta{}, corrupt("the batch metadata points outside of itself")
+	}
+	return m, nil
+}
+
+func readBatchMessage(meta, body []byte, rows int) (*batch, error) {
+	m, err := readBatchMeta(meta)
+	if err != nil {
+		return nil, err
+	}
+	at := func(position int) int64 { return int64(binary.LittleEndian.Uint64(meta[position:])) }
+	if n := at(m.lengthAt); n != int64(len(body)) {
+		return nil, corrupt("the batch tells a body of %d bytes and has %d", n, len(body))
+	}
+	if n := at(m.rowsAt); n != int64(rows) {
+		return nil, corrupt("the batch holds %d rows where the frame tells %d", n, rows)
+	}
+	b := &batch{nodes: make([]int, m.nodes), buffers: make([][]byte, m.buffers)}
 	for i := range b.nodes {
-		n, nulls := f.i64(node+16*i), f.i64(node+16*i+8)
+		n, nulls := at(m.node+16*i), at(m.node+16*i+8)
 		// An element takes a bit at least.
 		if n < 0 || n > 8*int64(len(body)) || nulls != 0 {
 			return nil, corrupt("node %d has %d elements and %d nulls in a body of %d bytes", i, n, nulls, len(body))
@@ -122,106 +127,115 @@ func readBatchMessage(meta, body []byte, rows int) (*batch, error) {
 	}
 	end := int64(0)
 	for i := range b.buffers {
-		offset, n := f.i64(buffer+16*i), f.i64(buffer+16*i+8)
+		offset, n := at(m.buffer+16*i), at(m.buffer+16*i+8)
 		if offset < end || n < 0 || offset > int64(len(body)) || n > int64(len(body))-offset || offset%8 != 0 {
 			return nil, corrupt("buffer %d is [%d, +%d) in a body of %d bytes", i, offset, n, len(body))
 		}
-		b.buffers[i] = span{int(offset), int(n)}
+		b.buffers[i] = body[offset : offset+n]
 		end = offset + n
-	}
-	if f.bad {
-		return nil, corrupt("the batch metadata points outside of itself")
 	}
 	return b, nil
 }
 
-// take returns the next column, which must have type t and n elements.
-func (b *batch) take(t arrow.DataType, n int) (arrow.ArrayData, error) {
+// node takes the next column, which must have n elements.
+func (b *batch) node(n int) error {
 	if len(b.nodes) == 0 {
-		return nil, corrupt("has no node")
+		return corrupt("has no node")
 	}
 	if b.nodes[0] != n {
-		return nil, corrupt("has %d elements where %d belong", b.nodes[0], n)
+		return corrupt("has %d elements where %d belong", b.nodes[0], n)
 	}
 	b.nodes = b.nodes[1:]
-	if validity, err := b.buffer(0); err != nil {
-		return nil, err
-	} else if validity.Len() != 0 {
-		return nil, corrupt("has a validity bitmap")
+	validity, err := b.buffer(0)
+	if err == nil && len(validity) != 0 {
+		err = corrupt("has a validity bitmap")
 	}
-	switch t := t.(type) {
-	case *arrow.StructType:
-		children := make([]arrow.ArrayData, len(t.Fields()))
-		for i, f := range t.Fields() {
-			child, err := b.take(f.Type, n)
-			if err != nil {
-				return nil, corrupt("%s: %v", f.Name, err)
-			}
-			children[i] = child
-		}
-		return array.NewData(t, n, []*memory.Buffer{nil}, children, 0, 0), nil
-	case *arrow.ListType:
-		offsets, last, err := b.offsets(n)
-		if err != nil {
-			return nil, err
-		}
-		child, err := b.take(t.Elem(), last)
-		if err != nil {
-			return nil, err
-		}
-		return array.NewData(t, n, []*memory.Buffer{nil, offsets}, []arrow.ArrayData{child}, 0, 0), nil
-	case arrow.BinaryDataType:
-		offsets, last, err := b.offsets(n)
-		if err != nil {
-			return nil, err
-		}
-		values, err := b.buffer(last)
-		if err != nil {
-			return nil, err
-		}
-		return array.NewData(t, n, []*memory.Buffer{nil, offsets, values}, nil, 0, 0), nil
-	case arrow.FixedWidthDataType:
-		values, err := b.buffer((n*t.BitWidth() + 7) / 8)
-		if err != nil {
-			return nil, err
-		}
-		return array.NewData(t, n, []*memory.Buffer{nil, values}, nil, 0, 0), nil
-	}
-	return nil, corrupt("type %s is not used by any schema", t)
+	return err
 }
 
-// buffer returns the next buffer, which must hold at least n bytes.
-func (b *batch) buffer(n int) (*memory.Buffer, error) {
+// hold is an error if the buffers that are left cannot hold n elements of at
+// least size bytes: it keeps the memory for rows in proportion to the frame.
+func (b *batch) hold(n, size int) error {
+	left := 0
+	for _, buffer := range b.buffers {
+		left += len(buffer)
+	}
+	if left < n*size {
+		return corrupt("%d elements of %d bytes and more do not fit %d bytes", n, size, left)
+	}
+	return nil
+}
+
+// buffer takes the next buffer, which must hold at least n bytes.
+func (b *batch) buffer(n int) ([]byte, error) {
 	if len(b.buffers) == 0 {
 		return nil, corrupt("has no buffer")
 	}
-	s := b.buffers[0]
+	buffer := b.buffers[0]
 	b.buffers = b.buffers[1:]
-	if s.length < n {
-		return nil, corrupt("has a buffer of %d bytes where %d are needed", s.length, n)
+	if len(buffer) < n {
+		return nil, corrupt("has a buffer of %d bytes where %d are needed", len(buffer), n)
 	}
-	return memory.NewBufferBytes(b.body[s.offset : s.offset+s.length]), nil
+	return buffer, nil
 }
 
-// offsets returns the next buffer as the offsets of n elements, and the last of
-// them. An encoder may leave the offsets of no elements out.
-func (b *batch) offsets(n int) (buffer *memory.Buffer, last int, err error) {
+// offsetSize is the bytes of an offset, of which an element of variable length has
+// one.
+const offsetSize = 4
+
+// offsets takes the next buffer as the offsets of n elements: n+1 of them, or
+// none of no elements, and returns the last as well. A writer may leave the
+// offsets of no elements out.
+func (b *batch) offsets(n int) (offsets []int32, last int, err error) {
 	if n == 0 {
-		buffer, err = b.buffer(0)
-		return buffer, 0, err
+		_, err = b.buffer(0)
+		return nil, 0, err
 	}
-	buffer, err = b.buffer(4 * (n + 1))
+	buffer, err := b.buffer(offsetSize * (n + 1))
 	if err != nil {
 		return nil, 0, err
 	}
-	values := arrow.Int32Traits.CastFromBytes(buffer.Bytes())[:n+1]
-	if values[0] != 0 {
-		return nil, 0, corrupt("has a first offset of %d", values[0])
+	offsets = arrow.Int32Traits.CastFromBytes(buffer)[:n+1]
+	if offsets[0] != 0 {
+		return nil, 0, corrupt("has a first offset of %d", offsets[0])
 	}
 	for i := range n {
-		if values[i+1] < values[i] {
-			return nil, 0, corrupt("has offset %d behind offset %d", values[i+1], values[i])
+		if offsets[i+1] < offsets[i] {
+			return nil, 0, corrupt("has offset %d behind offset %d", offsets[i+1], offsets[i])
 		}
 	}
-	return buffer, int(values[n]), nil
+	return offsets, int(offsets[n]), nil
+}
+
+// bits takes a column of n booleans.
+func (b *batch) bits(n int) ([]byte, error) {
+	if err := b.node(n); err != nil {
+		return nil, err
+	}
+	return b.buffer((n + 7) / 8)
+}
+
+// strings takes a column of n byte strings: string i is all[offsets[i]:offsets[i+1]].
+// They share one copy of the bytes.
+func (b *batch) strings(n int) (all string, offsets []int32, err error) {
+	if err := b.node(n); err != nil {
+		return "", nil, err
+	}
+	offsets, last, err := b.offsets(n)
+	if err != nil {
+		return "", nil, err
+	}
+	values, err := b.buffer(last)
+	if err != nil {
+		return "", nil, err
+	}
+	return string(values[:last]), offsets, nil
+}
+
+// done is an error if a node or a buffer belongs to no column.
+func (b *batch) done() error {
+	if len(b.nodes) != 0 || len(b.buffers) != 0 {
+		return corrupt("%d nodes and %d buffers belong to no column", len(b.nodes), len(b.buffers))
+	}
+	return nil
 }

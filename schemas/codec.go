@@ -1,17 +1,12 @@
 package schemas
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"strconv"
-	"sync"
 
 	"github.com/apache/arrow/go/v15/arrow"
-	"github.com/apache/arrow/go/v15/arrow/array"
-	"github.com/apache/arrow/go/v15/arrow/ipc"
-	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
 // Row is a record type: it knows its contract.
@@ -35,9 +30,8 @@ type Codec[T Row] struct {
 type layout[T any] struct {
 	columns     []column[T]
 	schema      *arrow.Schema
-	message     []byte // the schema as the encoder writes it
+	encoder     *encoder
 	fingerprint [8]byte
-	encoders    *sync.Pool // of *encoder
 }
 
 // newCodec makes a codec from the columns of its versions, oldest first.
@@ -47,14 +41,12 @@ func newCodec[T Row](name string, versions ...[]column[T]) *Codec[T] {
 		meta := arrow.NewMetadata(
 			[]string{"millrace.schema", "millrace.version"},
 			[]string{name, strconv.Itoa(i + 1)})
-		schema := arrow.NewSchema(fields(columns), &meta)
-		var stream bytes.Buffer
-		if err := ipc.NewWriter(&stream, ipc.WithSchema(schema)).Close(); err != nil {
+		l := layout[T]{columns: columns, schema: arrow.NewSchema(fields(columns), &meta)}
+		var err error
+		if l.encoder, err = newEncoder(l.schema); err != nil {
 			panic(fmt.Sprintf("schemas: writing the schema of %s: %v", name, err))
 		}
-		message := bytes.TrimSuffix(stream.Bytes(), endOfStream)
-		l := layout[T]{columns: columns, schema: schema, message: message, encoders: new(sync.Pool)}
-		sum := sha256.Sum256(message)
+		sum := sha256.Sum256(l.encoder.schemaMessage())
 		copy(l.fingerprint[:], sum[:])
 		c.layouts = append(c.layouts, l)
 	}
@@ -86,25 +78,10 @@ func (c *Codec[T]) Encode(rows ...T) ([]byte, error) {
 		return nil, fmt.Errorf("encoding %s: %w", c.name, err)
 	}
 	l := c.newest()
-	e, ok := l.encoders.Get().(*encoder)
-	if !ok {
-		var err error
-		if e, err = newEncoder(l.schema); err != nil {
-			return nil, fmt.Errorf("encoding %s: %w", c.name, err)
-		}
-	}
-	e.out.Reset()
-	e.out.Write(make([]byte, frameHead))
-	e.out.Write(l.message)
-	rec := l.build(e.builder, rows)
-	err := e.writer.Write(rec)
-	rec.Release()
+	frame, err := l.encode(frameHead, rows)
 	if err != nil {
 		return nil, fmt.Errorf("encoding %d rows of %s: %w", len(rows), c.name, err)
 	}
-	e.out.Write(endOfStream)
-	frame := bytes.Clone(e.out.Bytes())
-	l.encoders.Put(e)
 	if err := sealFrame(frame, uint16(c.Version()), l.fingerprint, len(rows)); err != nil {
 		return nil, fmt.Errorf("encoding %d rows of %s: %w", len(rows), c.name, err)
 	}
@@ -161,11 +138,11 @@ func (c *Codec[T]) decode(frame []byte) ([]T, error) {
 		return nil, fmt.Errorf("decoding %s: %w", c.name,
 			corrupt("%d rows in a payload of %d bytes", f.Rows, len(f.Payload)))
 	}
-	arrays, err := openBatch(l.schema, l.message, f.Payload, int(f.Rows))
+	batch, err := openBatch(l.encoder.schemaMessage(), f.Payload, int(f.Rows))
 	if err != nil {
 		return nil, fmt.Errorf("decoding %s: %w", c.name, err)
 	}
-	rows, err := c.read(l, arrays, int(f.Rows))
+	rows, err := c.read(l, batch, int(f.Rows))
 	if err != nil {
 		return nil, fmt.Errorf("decoding %s: %w", c.name, err)
 	}
@@ -174,17 +151,19 @@ func (c *Codec[T]) decode(frame []byte) ([]T, error) {
 
 // Record returns the rows as an Arrow record, unchecked. The caller releases it.
 func (c *Codec[T]) Record(rows ...T) arrow.Record {
-	l := c.newest()
-	b := array.NewRecordBuilder(memory.DefaultAllocator, l.schema)
-	defer b.Release()
-	return l.build(b, rows)
+	stream, err := c.newest().encode(0, rows)
+	if err != nil {
+		panic(fmt.Sprintf("schemas: %s: %v", c.name, err))
+	}
+	return onlyRecord(stream)
 }
 
-func (l *layout[T]) build(b *array.RecordBuilder, rows []T) arrow.Record {
-	for i, column := range l.columns {
-		column.write(b.Field(i), len(rows), func(i int) *T { return &rows[i] })
-	}
-	return b.NewRecord()
+// encode returns room bytes, which are 0, and behind them the rows as an Arrow
+// IPC stream.
+func (l *layout[T]) encode(room int, rows []T) ([]byte, error) {
+	return l.encoder.encode(room, len(rows), func(b *body) {
+		writeColumns(b, l.columns, len(rows), func(i int) *T { return &rows[i] })
+	})
 }
 
 // Rows returns the rows of an Arrow record that this package or a Parquet
@@ -194,7 +173,11 @@ func (c *Codec[T]) Rows(rec arrow.Record) ([]T, error) {
 	for i := len(c.layouts) - 1; i >= 0; i-- {
 		l := &c.layouts[i]
 		if sameFields(l.schema.Fields(), rec.Schema().Fields()) {
-			rows, err := c.readForeign(l, rec)
+			var rows []T
+			b, err := batchOf(rec)
+			if err == nil {
+				rows, err = c.read(l, b, int(rec.NumRows()))
+			}
 			if err != nil {
 				return nil, fmt.Errorf("reading %s: %w", c.name, err)
 			}
@@ -204,22 +187,17 @@ func (c *Codec[T]) Rows(rec arrow.Record) ([]T, error) {
 	return nil, fmt.Errorf("reading %s: %w", c.name, corrupt("a record has the schema %s", rec.Schema()))
 }
 
-// readForeign is read for a record whose columns may be nullable.
-func (c *Codec[T]) readForeign(l *layout[T], rec arrow.Record) ([]T, error) {
-	for i, column := range rec.Columns() {
-		if hasNulls(column.Data()) {
-			return nil, corrupt("column %s has nulls", rec.ColumnName(i))
-		}
+func (c *Codec[T]) read(l *layout[T], b *batch, n int) ([]T, error) {
+	if err := b.hold(n, least(l.columns)); err != nil {
+		return nil, err
 	}
-	return c.read(l, rec.Columns(), int(rec.NumRows()))
-}
-
-func (c *Codec[T]) read(l *layout[T], arrays []arrow.Array, n int) ([]T, error) {
 	rows := make([]T, n)
-	for i, column := range l.columns {
-		if err := column.read(arrays[i], func(i int) *T { return &rows[i] }); err != nil {
-			return nil, err
-		}
+	err := readColumns(b, l.columns, n, func(i int) *T { return &rows[i] })
+	if err == nil {
+		err = b.done()
+	}
+	if err != nil {
+		return nil, err
 	}
 	return rows, c.validate(rows)
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
@@ -35,6 +36,7 @@ type tested interface {
 	roundTrip(t *testing.T, frame []byte)
 	record() arrow.Record
 	viaRecord(t *testing.T)
+	streams(t *testing.T) [][]byte // of each row alone and of all
 	valid(frame []byte) error
 	schemaMessage() []byte
 }
@@ -63,7 +65,7 @@ func (e examples[T]) name() string            { return e.codec.Name() }
 func (e examples[T]) version() int            { return e.codec.Version() }
 func (e examples[T]) encode() ([]byte, error) { return e.codec.Encode(e.rows...) }
 func (e examples[T]) record() arrow.Record    { return e.codec.Record(e.rows...) }
-func (e examples[T]) schemaMessage() []byte   { return e.codec.newest().message }
+func (e examples[T]) schemaMessage() []byte   { return e.codec.newest().encoder.schemaMessage() }
 
 func (e examples[T]) decode(frame []byte) (int, error) {
 	rows, err := e.codec.decode(frame)
@@ -99,6 +101,22 @@ func (e examples[T]) viaRecord(t *testing.T) {
 	}
 }
 
+func (e examples[T]) streams(t *testing.T) (all [][]byte) {
+	t.Helper()
+	for i := range len(e.rows) + 1 {
+		rows := e.rows
+		if i < len(e.rows) {
+			rows = rows[i : i+1]
+		}
+		stream, err := e.codec.newest().encode(0, rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, stream)
+	}
+	return all
+}
+
 // valid decodes a frame and encodes the rows again.
 func (e examples[T]) valid(frame []byte) error {
 	rows, err := e.codec.decode(frame)
@@ -121,6 +139,33 @@ func TestRoundTrip(t *testing.T) {
 		}
 		c.roundTrip(t, frame)
 		c.viaRecord(t)
+	})
+}
+
+// TestArrowWritesTheSame: Arrow's own reader takes what the encoder wrote, and its
+// writer gives the same bytes for it.
+func TestArrowWritesTheSame(t *testing.T) {
+	everyCodec(t, func(t *testing.T, c tested) {
+		for _, stream := range c.streams(t) {
+			r, err := ipc.NewReader(bytes.NewReader(stream))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var again bytes.Buffer
+			w := ipc.NewWriter(&again, ipc.WithSchema(r.Schema()))
+			for r.Next() {
+				if err := w.Write(r.Record()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := errors.Join(r.Err(), w.Close()); err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(stream, again.Bytes()) {
+				t.Errorf("Arrow writes %d bytes that differ from the encoder's %d", again.Len(), len(stream))
+			}
+			r.Release()
+		}
 	})
 }
 

@@ -2,8 +2,9 @@ package schemas
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
-	"math/bits"
+	"sync"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
@@ -11,60 +12,87 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
-// encoder holds what encoding needs again and again: builders, their memory, and
-// an IPC writer that has the schema behind it. Without it a frame of one sample
-// spends most of its time in the allocator. It has one user at a time.
+// encoder writes the batches of one schema. Their metadata differs in numbers
+// only, so it is Arrow's own of a batch of one row, with the numbers replaced.
 type encoder struct {
-	builder *array.RecordBuilder
-	writer  *ipc.Writer
-	out     bytes.Buffer // the frame being written
+	// prefix is what every stream begins with: the schema message, and the message
+	// of a batch up to its body.
+	prefix []byte
+	schema int // length of the schema message
+	// Positions in prefix, of int64s: the rows, the length of the body, and the first
+	// node and buffer, which are pairs.
+	rows, length, node, buffer int
+	nodes, buffers             int
+	free                       sync.Pool // of *body
 }
 
+// newEncoder asks Arrow how it writes a schema.
 func newEncoder(schema *arrow.Schema) (*encoder, error) {
-	mem := &recycler{}
-	e := &encoder{builder: array.NewRecordBuilder(mem, schema)}
-	e.writer = ipc.NewWriter(&e.out, ipc.WithSchema(schema), ipc.WithAllocator(mem))
-	// The schema message leaves with the first record. From here on the writer
-	// adds one batch message a record.
-	empty := e.builder.NewRecord()
-	defer empty.Release()
-	if err := e.writer.Write(empty); err != nil {
-		return nil, fmt.Errorf("starting an Arrow stream: %w", err)
+	builder := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+	defer builder.Release()
+	for _, field := range builder.Fields() {
+		field.AppendEmptyValue()
 	}
+	row := builder.NewRecord()
+	defer row.Release()
+	var stream bytes.Buffer
+	w := ipc.NewWriter(&stream, ipc.WithSchema(schema))
+	if err := w.Write(row); err != nil {
+		return nil, err
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	all := stream.Bytes()
+	_, batch, err := splitMessage(all) // a schema message has no body
+	if err != nil {
+		return nil, err
+	}
+	meta, _, err := splitMessage(batch)
+	if err != nil {
+		return nil, err
+	}
+	e := &encoder{schema: len(all) - len(batch)}
+	start := e.schema + 8
+	e.prefix = all[:start+len(meta)]
+	m, err := readBatchMeta(meta)
+	if err != nil {
+		return nil, err
+	}
+	e.rows, e.length, e.node, e.buffer = start+m.rowsAt, start+m.lengthAt, start+m.node, start+m.buffer
+	e.nodes, e.buffers = m.nodes, m.buffers
 	return e, nil
 }
 
-// recycler is an Arrow allocator that gives freed memory out again, by powers of
-// two. It is not safe for concurrent use.
-type recycler struct {
-	memory.GoAllocator
-	free [bits.UintSize][][]byte // free[k] holds slices of capacity 2^k
-}
+// schemaMessage is the message that a stream begins with.
+func (e *encoder) schemaMessage() []byte { return e.prefix[:e.schema] }
 
-func (r *recycler) Allocate(size int) []byte {
-	k := bits.Len(uint(max(size, 1) - 1))
-	if n := len(r.free[k]); n > 0 {
-		b := r.free[k][n-1][:size]
-		r.free[k] = r.free[k][:n-1]
-		clear(b[:cap(b)])
-		return b
+// encode returns room bytes, which are 0, and behind them the stream of a batch
+// whose columns write appends.
+func (e *encoder) encode(room, rows int, write func(*body)) ([]byte, error) {
+	b, ok := e.free.Get().(*body)
+	if !ok {
+		b = &body{}
 	}
-	return r.GoAllocator.Allocate(1 << k)[:size]
-}
-
-func (r *recycler) Reallocate(size int, b []byte) []byte {
-	if cap(b) >= size {
-		return b[:size]
+	defer e.free.Put(b)
+	b.out = append(append(b.out[:0], make([]byte, room)...), e.prefix...)
+	b.start, b.nodes, b.buffers = len(b.out), b.nodes[:0], b.buffers[:0]
+	write(b)
+	if len(b.nodes) != e.nodes || len(b.buffers) != e.buffers {
+		return nil, fmt.Errorf("columns wrote %d nodes and %d buffers, the schema has %d and %d", len(b.nodes), len(b.buffers), e.nodes, e.buffers)
 	}
-	grown := r.Allocate(size)
-	copy(grown, b)
-	r.Free(b)
-	return grown
-}
-
-func (r *recycler) Free(b []byte) {
-	if c := cap(b); c > 0 && c&(c-1) == 0 {
-		k := bits.Len(uint(c - 1))
-		r.free[k] = append(r.free[k], b[:c])
+	head := b.out[room:]
+	put := func(at, v int) { binary.LittleEndian.PutUint64(head[at:], uint64(v)) }
+	put(e.rows, rows)
+	put(e.length, len(b.out)-b.start)
+	for i, n := range b.nodes {
+		put(e.node+16*i, n)
+		put(e.node+16*i+8, 0) // nulls
 	}
+	for i, s := range b.buffers {
+		put(e.buffer+16*i, s.offset)
+		put(e.buffer+16*i+8, s.length)
+	}
+	b.out = append(b.out, endOfStream...)
+	return bytes.Clone(b.out), nil
 }

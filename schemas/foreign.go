@@ -1,6 +1,14 @@
 package schemas
 
-import "github.com/apache/arrow/go/v15/arrow"
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/ipc"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+)
 
 // sameFields compares names and types. Parquet keeps neither the metadata of a
 // schema nor the names of list elements, and reads every list as nullable.
@@ -28,15 +36,57 @@ func sameType(a, b arrow.DataType) bool {
 	return arrow.TypeEqual(a, b)
 }
 
-// hasNulls tells whether any element on any level is null.
-func hasNulls(d arrow.ArrayData) bool {
-	if d.NullN() != 0 {
-		return true
-	}
-	for _, child := range d.Children() {
-		if hasNulls(child) {
-			return true
+// batchOf takes the nodes and buffers out of a record that Arrow's own code has
+// made, in the order of the IPC format. Nulls are an error.
+func batchOf(rec arrow.Record) (*batch, error) {
+	b := &batch{}
+	for i, column := range rec.Columns() {
+		// A column may be a slice, on every level; a copy begins at 0 and ends with its
+		// last element. Arrow's own IPC writer cannot write every slice.
+		whole, err := array.Concatenate([]arrow.Array{column}, memory.DefaultAllocator)
+		if err != nil {
+			return nil, fmt.Errorf("copying column %s: %w", rec.ColumnName(i), err)
+		}
+		if err := b.add(whole.Data()); err != nil {
+			return nil, fmt.Errorf("column %s: %w", rec.ColumnName(i), err)
 		}
 	}
-	return false
+	return b, nil
+}
+
+func (b *batch) add(d arrow.ArrayData) error {
+	if d.NullN() != 0 {
+		return corrupt("has nulls")
+	}
+	b.nodes = append(b.nodes, d.Len())
+	b.buffers = append(b.buffers, nil) // of validity
+	for _, buffer := range d.Buffers()[1:] {
+		var bytes []byte
+		if buffer != nil {
+			bytes = buffer.Bytes()
+		}
+		b.buffers = append(b.buffers, bytes)
+	}
+	for _, child := range d.Children() {
+		if err := b.add(child); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// onlyRecord reads a stream of one record that this package has written. The
+// record shares its memory.
+func onlyRecord(stream []byte) arrow.Record {
+	r, err := ipc.NewReader(bytes.NewReader(stream))
+	if err != nil {
+		panic(fmt.Sprintf("schemas: reading our own stream: %v", err))
+	}
+	defer r.Release()
+	rec, err := r.Read()
+	if err != nil {
+		panic(fmt.Sprintf("schemas: reading our own record: %v", err))
+	}
+	rec.Retain()
+	return rec
 }

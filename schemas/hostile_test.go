@@ -7,6 +7,9 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -106,7 +109,7 @@ func TestHostileMessages(t *testing.T) {
 		"schema without id":  seal(stream(renamed, []arrow.Record{array.NewRecord(renamed, rec.Columns(), 1)}), 1),
 		"empty":              seal(nil, 1),
 		"end only":           seal(endOfStream, 1),
-		"schema only, twice": seal(append(bytes.Clone(l.message), stream(l.schema, nil)...), 1),
+		"schema only, twice": seal(append(bytes.Clone(l.encoder.schemaMessage()), stream(l.schema, nil)...), 1),
 	} {
 		if _, err := PolicyVersions.decode(frame); !errors.Is(err, ErrCorrupt) {
 			t.Errorf("%s: error %v", name, err)
@@ -114,6 +117,44 @@ func TestHostileMessages(t *testing.T) {
 	}
 	if _, err := PolicyVersions.decode(seal(stream(l.schema, []arrow.Record{rec}), 1)); err != nil {
 		t.Errorf("the undamaged frame: %v", err)
+	}
+}
+
+// TestHostileCountsTakeNoMemory: more rows, or more elements of a list, than the
+// bytes can hold are refused before there is memory for them.
+func TestHostileCountsTakeNoMemory(t *testing.T) {
+	const many = 1 << 20
+	frame, err := Trajectories.Encode(exampleTrajectories()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	frame = append(frame[:len(frame)-len(endOfStream)], make([]byte, many)...) // padding of the last buffer
+	frame = append(frame, endOfStream...)
+	e := Trajectories.newest().encoder
+	binary.LittleEndian.PutUint32(frame[16:], many)
+	binary.LittleEndian.PutUint32(frame[frameHead+e.rows:], many)
+	binary.LittleEndian.PutUint64(frame[frameHead+e.length:], uint64(len(frame)-frameHead-len(e.prefix)-len(endOfStream)))
+	steps := trajectoryColumns[slices.IndexFunc(trajectoryColumns, func(c column[Trajectory]) bool { return c.name == "steps" })]
+	offsets := binary.LittleEndian.AppendUint32(make([]byte, 4), many)
+
+	for name, read := range map[string]func() error{
+		"rows": func() error { _, err := Trajectories.decode(frame); return err },
+		"list": func() error {
+			b := &batch{nodes: []int{1, many}, buffers: [][]byte{nil, offsets, nil, make([]byte, many)}}
+			return steps.read(b, 1, func(int) *Trajectory { return &Trajectory{} })
+		},
+	} {
+		reseal(t, frame)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		err := read()
+		runtime.ReadMemStats(&after)
+		if !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "do not fit") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if used := after.TotalAlloc - before.TotalAlloc; used > 2*many {
+			t.Errorf("%s: refusing took %d bytes", name, used)
+		}
 	}
 }
 
@@ -227,7 +268,7 @@ func FuzzSamplesRoundTrip(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.Tools[0] = validUTF8(tool)
+		s.Tools[0] = strings.ToValidUTF8(tool, "\uFFFD")
 		again, err := Samples.Encode(rows...)
 		if err != nil || !bytes.Equal(frame, again) {
 			t.Fatalf("encoding the decoded sample gives other bytes (error %v)", err)
