@@ -51,19 +51,8 @@ func (b *body) offsets(n int, length func(int) int) int {
 	return last
 }
 
-// bits is a column of n booleans.
-func (b *body) bits(n int, at func(int) bool) {
-	b.node(n)
-	b.buffer(func(out []byte) []byte {
-		for i := 0; i < n; i += 8 {
-			var eight byte
-			for k := range min(8, n-i) {
-				if at(i + k) {
-					eight |= 1 << k
-				}
-			}
-			out = append(out, eight)
-		}
-		return out
-	})
+// bits is a column of booleans.
+func (b *body) bits(values []bool) {
+	b.node(len(values))
+	b.buffer(func(out []byte) []byte { return appendBits(out, values) })
 }

@@ -116,7 +116,11 @@ func boolean[T any](name string, field func(*T) *bool) column[T] {
 	return column[T]{
 		name: name, typ: arrow.FixedWidthTypes.Boolean,
 		write: func(b *body, n int, at func(int) *T) {
-			b.bits(n, func(i int) bool { return *field(at(i)) })
+			values := make([]bool, n)
+			for i := range n {
+				values[i] = *field(at(i))
+			}
+			b.bits(values)
 		},
 		read: func(b *batch, n int, at func(int) *T) error {
 			bits, err := b.bits(n)
@@ -124,7 +128,7 @@ func boolean[T any](name string, field func(*T) *bool) column[T] {
 				return err
 			}
 			for i := range n {
-				*field(at(i)) = bits[i/8]>>(i%8)&1 != 0
+				*field(at(i)) = eights[bits[i/8]][i%8]
 			}
 			return nil
 		},

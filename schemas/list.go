@@ -87,16 +87,13 @@ func f32s[T any](name string, field func(*T) *[]float32) column[T] {
 func bools[T any](name string, field func(*T) *[]bool) column[T] {
 	return list(name, arrow.FixedWidthTypes.Boolean, field,
 		func(b *body, elements, n int, at func(int) []bool) {
-			b.bits(elements, flattened(elements, n, at))
+			b.bits(flattened(elements, n, at))
 		},
 		func(b *batch, elements int) (func(beg, end int32) []bool, error) {
 			bits, err := b.bits(elements)
 			return func(beg, end int32) []bool {
 				out := make([]bool, end-beg)
-				for i := range out {
-					at := int(beg) + i
-					out[i] = bits[at/8]>>(at%8)&1 != 0
-				}
+				readBits(out, bits, int(beg))
 				return out
 			}, err
 		})
@@ -105,7 +102,10 @@ func bools[T any](name string, field func(*T) *[]bool) column[T] {
 // texts is a list of UTF-8 strings, see text.
 func texts[T any](name string, field func(*T) *[]string) column[T] {
 	return list(name, arrow.BinaryTypes.String, field,
-		func(b *body, elements, n int, at func(int) []string) { b.texts(elements, flattened(elements, n, at)) },
+		func(b *body, elements, n int, at func(int) []string) {
+			all := flattened(elements, n, at)
+			b.texts(elements, func(i int) string { return all[i] })
+		},
 		func(b *batch, elements int) (func(beg, end int32) []string, error) {
 			all, offsets, err := b.texts(elements)
 			return func(beg, end int32) []string {
@@ -147,14 +147,13 @@ func structs[T, U any](name string, field func(*T) *[]U, columns []column[U]) co
 }
 
 // flattened is the elements of n lists in a row.
-func flattened[E any](elements, n int, at func(int) []E) func(int) E {
+func flattened[E any](elements, n int, at func(int) []E) []E {
 	if n == 1 {
-		one := at(0)
-		return func(i int) E { return one[i] }
+		return at(0)
 	}
 	all := make([]E, 0, elements)
 	for i := range n {
 		all = append(all, at(i)...)
 	}
-	return func(i int) E { return all[i] }
+	return all
 }
