@@ -15,8 +15,41 @@ import (
 // well, small enough to hold in memory a few times over.
 const (
 	groupRows  = 2048
-	groupBytes = 8 << 20
+	groupBytes = 32 << 20
+	// batchValues is how many values Arrow encodes at once.
+	batchValues = 64 << 10
 )
+
+// properties are how a file is written. Arrow makes a new Zstandard encoder for
+// every page, and a buffer of levels grows with every write where pages are of
+// version 1: both cost more than all the rest. A dictionary of ids or of
+// log-probabilities is nearly as long as the column.
+func properties(schema *arrow.Schema) *parquet.WriterProperties {
+	all := []parquet.WriterProperty{
+		parquet.WithCompression(compress.Codecs.Snappy), parquet.WithDataPageVersion(parquet.DataPageV2),
+		parquet.WithMaxRowGroupLength(groupRows), parquet.WithBatchSize(batchValues),
+	}
+	for _, path := range diverse("", schema.Fields()) {
+		all = append(all, parquet.WithDictionaryFor(path, false))
+	}
+	return parquet.NewWriterProperties(all...)
+}
+
+// diverse are the Parquet paths of the columns with a value of its own for nearly
+// every token.
+func diverse(prefix string, fields []arrow.Field) (paths []string) {
+	for _, f := range fields {
+		switch t := f.Type.(type) {
+		case *arrow.StructType:
+			paths = append(paths, diverse(prefix+f.Name+".", t.Fields())...)
+		case *arrow.ListType:
+			if f.Name == "tokens" || f.Name == "log_probs" {
+				paths = append(paths, prefix+f.Name+".list.element")
+			}
+		}
+	}
+	return paths
+}
 
 // Codec is what is needed of a schemas.Codec.
 type Codec[T any] interface {
@@ -39,13 +72,12 @@ func create[T any](path string, c Codec[T]) (*part[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	properties := parquet.NewWriterProperties(
-		parquet.WithCompression(compress.Codecs.Zstd), parquet.WithMaxRowGroupLength(groupRows))
+	schema := withoutRun(c.Schema())
 	// The stored Arrow schema carries the record's name and version.
 	stored := pqarrow.NewArrowWriterProperties(pqarrow.WithStoreSchema())
 	// The Parquet writer closes what it writes to; the pending file has to stay open
 	// until it is renamed.
-	writer, err := pqarrow.NewFileWriter(withoutRun(c.Schema()), writeOnly{pending}, properties, stored)
+	writer, err := pqarrow.NewFileWriter(schema, writeOnly{pending}, properties(schema), stored)
 	if err != nil {
 		return nil, errors.Join(err, pending.Cleanup())
 	}
