@@ -110,6 +110,9 @@ func makeRollout(ctx context.Context, b []byte) (kafkaio.Work, func() error, err
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
+		if o.Stream.Topics.Policy == "" {
+			return // no learner announces another version
+		}
 		stop(FollowPolicy(following, o.Stream, parts.Run, parts.Publish))
 	}()
 	work := rolloutWork(o.Stream.Topics, parts.Worker)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"millrace/pipelines/stage"
 	"millrace/pipelines/train"
 )
 
@@ -35,6 +36,10 @@ type Config struct {
 	Rollout train.RolloutConfig `yaml:"rollout"`
 	Score   train.ScoreConfig   `yaml:"score"`
 	Kafka   train.KafkaConfig   `yaml:"kafka"`
+
+	// Runner is train.Embedded, or train.Flink to run the stages on a cluster.
+	Runner string            `yaml:"runner"`
+	Flink  stage.FlinkConfig `yaml:"flink"`
 }
 
 // Input says what a job works on that begins behind rollout; one that begins with
@@ -62,6 +67,7 @@ func Default() Config {
 		Stages: []string{Rollout, Score, Filter, Advantage},
 		Seed:   t.Seed, Recipe: t.Recipe, GroupSize: t.GroupSize, Groups: t.Groups,
 		Policy: t.Policy, Sandbox: t.Sandbox, Tasks: t.Tasks, Rollout: t.Rollout, Score: t.Score, Kafka: t.Kafka,
+		Runner: t.Runner, Flink: t.Flink,
 	}
 }
 
@@ -108,6 +114,7 @@ func (c Config) training(job string) train.Config {
 	t := train.Default()
 	t.Name, t.Seed, t.Recipe, t.GroupSize = job, c.Seed, c.Recipe, c.GroupSize
 	t.Policy, t.Sandbox, t.Tasks, t.Rollout, t.Score, t.Kafka = c.Policy, c.Sandbox, c.Tasks, c.Rollout, c.Score, c.Kafka
+	t.Runner, t.Flink = c.Runner, c.Flink
 	t.Evaluate.Sets = nil
 	t.Learn.MicroTokens = max(t.Learn.MicroTokens, c.Rollout.Limits.Context) // there is no learner to hold them
 	return t

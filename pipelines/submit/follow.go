@@ -3,9 +3,12 @@ package submit
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"millrace/pipelines/stage"
 	"millrace/pipelines/train"
@@ -47,7 +50,9 @@ func (j *job) follow(ctx context.Context, fed int) (drained bool, err error) {
 	j.Observer.Phase(strings.Join(names, ", "), fed)
 	watching, stop := context.WithCancel(ctx)
 	var watchers sync.WaitGroup
-	watchers.Go(func() { train.Watch(watching, j.id, watched, j.Observer.Stages) })
+	if j.Cluster == nil { // the counters of a worker are its own
+		watchers.Go(func() { train.Watch(watching, j.id, watched, j.Observer.Stages) })
+	}
 	watchers.Go(func() { j.progress(watching, followers[len(followers)-1].out) })
 	defer watchers.Wait()
 	defer stop()
@@ -62,7 +67,7 @@ func (j *job) follow(ctx context.Context, fed int) (drained bool, err error) {
 			return drained, err
 		}
 		guarded, stop := guard(ctx, followers[i+1:])
-		err = f.jobs.DrainUntil(guarded)
+		err = j.finish(guarded, f)
 		stop()
 		if err != nil {
 			return drained, err
@@ -75,37 +80,69 @@ func (j *job) follow(ctx context.Context, fed int) (drained bool, err error) {
 // startFollowers starts the stages, downstream first, so that nothing waits for a
 // reader. It returns those that run, upstream first.
 func (j *job) startFollowers(ctx context.Context) ([]*follower, error) {
-	var followers []*follower
 	t := j.stream.Topics
-	if j.has(Score) {
-		f := &follower{name: Score, in: t.Trajectories, out: t.Rewarded}
-		s := j.stageStream(Score)
-		p, forget := stage.Score(s, j.parts.Scorer(), j.Rollout.Concurrency)
-		if err := f.jobs.Add(ctx, j.Start, s.Job, p, forget); err != nil {
-			return followers, err
+	all := []*follower{{name: Rollout, in: t.Tasks, out: t.Trajectories}, {name: Score, in: t.Trajectories, out: t.Rewarded}}
+	var running []*follower
+	for _, f := range slices.Backward(all) {
+		if !j.has(f.name) {
+			continue
 		}
-		followers = append(followers, f)
+		p, forget, err := j.pipeline(f.name)
+		if err != nil {
+			return running, err
+		}
+		if err := f.jobs.Add(ctx, j.runner(), j.stageStream(f.name).Job, p, forget); err != nil {
+			return running, err
+		}
+		running = slices.Insert(running, 0, f)
 	}
-	if j.has(Rollout) {
-		f := &follower{name: Rollout, in: t.Tasks, out: t.Trajectories}
+	return running, nil
+}
+
+// pipeline is that of a stage: with what this process has opened, or with what a
+// worker on the cluster makes of the job's settings.
+func (j *job) pipeline(name string) (p *beam.Pipeline, forget func(), err error) {
+	s := j.stageStream(name)
+	switch {
+	case j.Cluster != nil:
+		settings, err := j.parts.Elsewhere(j.training)
+		if err != nil {
+			return nil, nil, err
+		}
+		s.Poll = j.Flink.Poll
+		if name == Score {
+			p, err = stage.ScoreWith(s, settings, j.Rollout.Concurrency)
+		} else {
+			p, err = stage.RolloutWith(s, settings, j.Groups)
+		}
+		return p, func() {}, err
+	case name == Score:
+		p, forget = stage.Score(s, j.parts.Scorer(), j.Rollout.Concurrency)
+		return p, forget, nil
+	default:
 		worker, err := j.parts.Worker(j.training)
 		if err != nil {
-			return followers, err
+			return nil, nil, err
 		}
-		s := j.stageStream(Rollout)
-		p, forget := stage.Rollout(s, worker, j.Groups)
-		if err := f.jobs.Add(ctx, j.Start, s.Job, p, forget); err != nil {
-			return followers, err
-		}
-		followers = append([]*follower{f}, followers...)
+		p, forget = stage.Rollout(s, worker, j.Groups)
+		return p, forget, nil
 	}
-	return followers, nil
 }
 
 func (j *job) stageStream(name string) stage.Stream {
 	s := j.stream
 	s.Job = j.id + "." + name
 	return s
+}
+
+// finish ends a stage that has nothing more to begin. One on the cluster cannot be
+// drained: what it has begun and not committed is done again when the job is
+// resumed.
+func (j *job) finish(ctx context.Context, f *follower) error {
+	if j.Cluster != nil {
+		return f.jobs.Cancel()
+	}
+	return f.jobs.DrainUntil(ctx)
 }
 
 // await waits until the first of the followers has committed all that is on its

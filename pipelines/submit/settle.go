@@ -37,7 +37,7 @@ func (j *job) settle(ctx context.Context, drained bool) error {
 		p = stage.BoundedAdvantage(s, nil, grouping)
 	}
 	j.Observer.Phase(name, 0)
-	running, err := j.Start(ctx, s.Job, p)
+	running, err := j.runner()(ctx, s.Job, p)
 	if err != nil {
 		return fmt.Errorf("starting %s: %w", name, err)
 	}

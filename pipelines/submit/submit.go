@@ -32,9 +32,11 @@ type Environment struct {
 	// GoCache is the warm Go build cache shown to the sandboxes.
 	GoCache string
 	// Brokers is "host:port[,host:port...]".
-	Brokers  string
-	Start    stage.Start
-	Observer Observer
+	Brokers string
+	// Start runs pipelines in this process, Cluster on the cluster that the
+	// configuration names, or is nil.
+	Start, Cluster stage.Start
+	Observer       Observer
 	// Drain is closed when the job shall finish what it has begun and stop.
 	Drain <-chan struct{}
 }
@@ -142,23 +144,30 @@ func (j *job) claim(ctx context.Context) error {
 	return stage.Create(ctx, j.Brokers, j.Kafka.Topics(), j.stream.Topics)
 }
 
-// open opens what the job's stages work with.
+// open opens what the job's stages work with in this process.
 func (j *job) open() error {
-	if !j.has(Rollout) && !j.has(Score) {
-		j.parts = &train.Untrained{}
-		return nil
+	j.parts = &train.Untrained{}
+	if j.Cluster == nil && (j.has(Rollout) || j.has(Score)) {
+		var err error
+		if j.parts, err = train.OpenSandboxes(j.training, j.Dir, j.GoCache); err != nil {
+			return err
+		}
+		j.Observer.Note(j.parts.Describe())
 	}
-	var err error
-	if j.parts, err = train.OpenSandboxes(j.training, j.Dir, j.GoCache); err != nil {
-		return err
-	}
-	j.Observer.Note(j.parts.Describe())
 	if j.has(Rollout) {
 		if err := j.parts.OpenAgent(j.training, j.Dir); err != nil {
 			return errors.Join(err, j.parts.Close())
 		}
 	}
 	return nil
+}
+
+// runner is what runs the job's stages.
+func (j *job) runner() stage.Start {
+	if j.Cluster != nil {
+		return j.Cluster
+	}
+	return j.Start
 }
 
 // draining reports whether the job was asked to stop.

@@ -25,8 +25,9 @@ func init() {
 type elsewhere struct {
 	// Config is the run's, without how its brokers are reached.
 	Config Config
-	// Policy is the directory of the starting policy. It and the run's checkpoints
-	// are on storage that all machines share, under the same path.
+	// Policy is the directory of the starting policy; empty where nothing is rolled
+	// out. It and the run's checkpoints are on storage that all machines share, under
+	// the same path.
 	Policy string
 }
 
@@ -54,12 +55,15 @@ func (r *run) startElsewhere(ctx context.Context, jobs *stage.Jobs) error {
 }
 
 func settingsElsewhere(c Config, policyDir string) (stage.Settings, error) {
-	policy, err := filepath.Abs(policyDir)
-	if err != nil {
-		return stage.Settings{}, fmt.Errorf("naming the policy for other machines: %w", err)
+	if policyDir != "" {
+		absolute, err := filepath.Abs(policyDir)
+		if err != nil {
+			return stage.Settings{}, fmt.Errorf("naming the policy for other machines: %w", err)
+		}
+		policyDir = absolute
 	}
 	c.Kafka = KafkaConfig{}
-	text, err := json.Marshal(elsewhere{Config: c, Policy: policy})
+	text, err := json.Marshal(elsewhere{Config: c, Policy: policyDir})
 	if err != nil {
 		return stage.Settings{}, fmt.Errorf("writing the configuration for other machines: %w", err)
 	}

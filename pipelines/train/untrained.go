@@ -6,6 +6,7 @@ import (
 
 	"millrace/kernels/cpu"
 	"millrace/pipelines/mine"
+	"millrace/pipelines/stage"
 	"millrace/schemas"
 	"millrace/transforms/rollout"
 	"millrace/transforms/score"
@@ -33,10 +34,11 @@ func (u *Untrained) OpenAgent(c Config, dir string) error {
 		return err
 	}
 	u.parts.tasks = mine.OfKinds(tasks, c.Tasks.Kinds)
-	_, model, weights, err := u.parts.loadPolicy(c, dir)
+	policyDir, model, weights, err := u.parts.loadPolicy(c, dir)
 	if err != nil {
 		return err
 	}
+	u.parts.policyDir = policyDir
 	if u.parts.generator, err = cpu.NewGenerator(model, weights, 0, cpu.Options{}); err != nil {
 		return err
 	}
@@ -60,6 +62,11 @@ func (u *Untrained) Tasks(split string, n int) ([]schemas.Task, error) {
 // Worker runs the orders of the configuration's run.
 func (u *Untrained) Worker(c Config) (*rollout.Worker, error) {
 	return u.parts.worker(c, c.Rollout.Temperature, c.Seed, 0)
+}
+
+// Elsewhere says of what workers on other machines make the same.
+func (u *Untrained) Elsewhere(c Config) (stage.Settings, error) {
+	return settingsElsewhere(c, u.parts.policyDir)
 }
 
 // Scorer scores by hidden tests.

@@ -179,7 +179,7 @@ func doJob(ctx context.Context, job jobs.Job, drain <-chan struct{}, shown scree
 	}
 	defer func() { err = errors.Join(err, closeBroker()) }()
 	return submit.Run(ctx, job.ID, config, submit.Environment{
-		Dir: job.Dir, GoCache: cache, Brokers: brokers, Start: start, Observer: shown, Drain: drain,
+		Dir: job.Dir, GoCache: cache, Brokers: brokers, Start: start, Cluster: onCluster(config.Runner, config.Flink), Observer: shown, Drain: drain,
 	})
 }
 

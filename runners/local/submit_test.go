@@ -18,6 +18,9 @@ import (
 
 	"millrace/pipelines/dataset"
 	"millrace/pipelines/export"
+	"millrace/pipelines/settings"
+	"millrace/pipelines/submit"
+	"millrace/pipelines/train"
 	"millrace/runners/embedded"
 	"millrace/runners/jobs"
 	"millrace/schemas"
@@ -225,6 +228,41 @@ func TestPiecesMakeTheWhole(t *testing.T) {
 	// What was scored may be scored again.
 	set := []string{"stages=[score]", fmt.Sprintf("input.parquet=%q", filepath.Join(whole, "a", "data"))}
 	mustSubmit(t, SubmitOptions{JobsDir: pieces, ID: "again", Set: set}, "job again done: 2 of 2 groups, 4 rewards, 0 dead letters")
+}
+
+// unseen is an observer that shows nothing.
+type unseen struct{}
+
+func (unseen) Phase(string, int)         {}
+func (unseen) Progress(int)              {}
+func (unseen) Stages([]train.StageState) {}
+func (unseen) Note(string)               {}
+
+// TestStagesElsewhereMakeTheSame: a job whose stages make their sandboxes and
+// policy of the settings that travel with the pipeline, as on a cluster, and which
+// are cancelled when they have done all, has the samples of one that runs here.
+func TestStagesElsewhereMakeTheSame(t *testing.T) {
+	base := t.TempDir()
+	mustSubmit(t, SubmitOptions{JobsDir: base, ID: "a", Set: few(2, 2)}, "job a done: 2 of 2 groups, 4 samples, 0 dead letters")
+	config := submit.Default()
+	if err := settings.Load("", few(2, 2), &config); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	brokers, closeBroker, err := openBrokers(dir, config.Kafka)
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := submit.Run(t.Context(), "a", config, submit.Environment{Dir: dir, Brokers: brokers, Start: start, Cluster: start, Observer: unseen{}})
+	if err := errors.Join(err, closeBroker()); err != nil {
+		t.Fatal(err)
+	}
+	if result.String() != "2 of 2 groups, 4 samples, 0 dead letters" {
+		t.Errorf("result: %s", result)
+	}
+	if diff := gocmp.Diff(samplesOf(t, filepath.Join(base, "a")), samplesOf(t, dir), cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("(-here +elsewhere):\n%s", diff)
+	}
 }
 
 // jobReward is a scored rollout of a group of two.

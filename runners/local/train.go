@@ -150,7 +150,7 @@ func runTrain(ctx context.Context, o TrainOptions, config train.Config, screen *
 		return result, err
 	}
 	result, err = train.Run(ctx, config, train.Environment{
-		Dir: o.Dir, GoCache: cache, Brokers: brokers, Start: start, Cluster: onCluster(config),
+		Dir: o.Dir, GoCache: cache, Brokers: brokers, Start: start, Cluster: onCluster(config.Runner, config.Flink),
 		Observer: observer{screen}, Journal: log, Recorded: recorded, Drain: drain,
 		// Only now is there a run: one that named a file that is not there may be
 		// corrected and started again in the same directory.
@@ -174,11 +174,11 @@ func start(ctx context.Context, name string, p *beam.Pipeline) (stage.Job, error
 
 // onCluster runs pipelines on the cluster that the configuration names, if it
 // does.
-func onCluster(c train.Config) stage.Start {
-	if c.Runner != train.Flink {
+func onCluster(runner string, c stage.FlinkConfig) stage.Start {
+	if runner != train.Flink {
 		return nil
 	}
-	return flink.Start(c.Flink)
+	return flink.Start(c)
 }
 
 // signals turns the first interrupt into a drain and the second into the end of
