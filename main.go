@@ -139,7 +139,7 @@ func main() {
 		return
 	}
 	var c commands
-	parsed := kong.Parse(&c, kong.Name("millrace"), kong.UsageOnError(),
+	parsed := kong.Parse(&c, kong.Name("millrace"), kong.ShortUsageOnError(),
 		kong.Description("Trains software-engineering agents by reinforcement learning as a dataflow."),
 		kong.BindTo(context.Background(), (*context.Context)(nil)))
 	if err := parsed.Run(); err != nil {

@@ -5,11 +5,13 @@ package settings
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"reflect"
 	"sort"
 	"strings"
+	"time"
 
 	"github.com/agnivade/levenshtein"
 	"github.com/goccy/go-yaml"
@@ -25,7 +27,7 @@ func Load(path string, assignments []string, into any) error {
 		if err != nil {
 			return fmt.Errorf("reading configuration: %w", err)
 		}
-		if err := apply(path, text, into); err != nil {
+		if err := apply(func(line int) string { return fmt.Sprintf("%s: line %d", path, line) }, text, into); err != nil {
 			return err
 		}
 	}
@@ -34,7 +36,7 @@ func Load(path string, assignments []string, into any) error {
 		if !ok {
 			return fmt.Errorf("--set %s: want key=value", a)
 		}
-		if err := apply("--set "+key, nest(strings.Split(key, "."), value), into); err != nil {
+		if err := apply(func(int) string { return "--set " + key }, nest(strings.Split(key, "."), value), into); err != nil {
 			return err
 		}
 	}
@@ -63,10 +65,13 @@ func nest(keys []string, value string) []byte {
 	return b.Bytes()
 }
 
-func apply(name string, text []byte, into any) error {
+// place names a line of a file, or the assignment.
+type place func(line int) string
+
+func apply(at place, text []byte, into any) error {
 	file, err := parser.ParseBytes(text, 0)
 	if err != nil {
-		return fmt.Errorf("%s: %s", name, firstLine(err))
+		return located(at, err)
 	}
 	known := keys(reflect.TypeOf(into))
 	empty := true // a document of comments alone would decode as null and erase the defaults
@@ -75,7 +80,7 @@ func apply(name string, text []byte, into any) error {
 			continue
 		}
 		empty = false
-		if err := unknownKey(name, doc.Body, "", known); err != nil {
+		if err := unknownKey(at, doc.Body, "", known); err != nil {
 			return err
 		}
 	}
@@ -83,37 +88,69 @@ func apply(name string, text []byte, into any) error {
 		return nil
 	}
 	if err := yaml.NewDecoder(bytes.NewReader(text), yaml.Strict()).Decode(into); err != nil {
-		return fmt.Errorf("%s: %s", name, firstLine(err))
+		return located(at, err)
 	}
 	return nil
 }
 
+// located makes one line of an error of the YAML package, which draws the place.
+func located(at place, err error) error {
+	if wrong, ok := errors.AsType[*yaml.TypeError](err); ok {
+		return fmt.Errorf("%s: %q is not %s", at(wrong.Token.Position.Line), wrong.Token.Value, noun(wrong.DstType))
+	}
+	if e, ok := errors.AsType[yaml.Error](err); ok && e.GetToken() != nil {
+		return fmt.Errorf("%s: %s", at(e.GetToken().Position.Line), e.GetMessage())
+	}
+	line, _, _ := strings.Cut(strings.TrimSpace(err.Error()), "\n")
+	return fmt.Errorf("%s: %s", at(1), line)
+}
+
+// noun says what a value of a type is.
+func noun(t reflect.Type) string {
+	if t == reflect.TypeFor[time.Duration]() {
+		return "a duration such as 90s or 15m"
+	}
+	switch t.Kind() {
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int, reflect.Int32, reflect.Int64, reflect.Uint64:
+		return "a whole number"
+	case reflect.Float32, reflect.Float64:
+		return "a number"
+	case reflect.Slice:
+		return "a list"
+	case reflect.Struct:
+		return "a section with keys of its own"
+	}
+	return "a " + t.Kind().String()
+}
+
 // unknownKey looks for a key that the struct does not have.
-func unknownKey(name string, node ast.Node, prefix string, known map[string]bool) error {
+func unknownKey(at place, node ast.Node, prefix string, known map[string]bool) error {
 	mapping, ok := node.(*ast.MappingNode)
 	if !ok {
 		if value, ok := node.(*ast.MappingValueNode); ok {
-			return unknownValue(name, value, prefix, known)
+			return unknownValue(at, value, prefix, known)
 		}
 		return nil
 	}
 	for _, value := range mapping.Values {
-		if err := unknownValue(name, value, prefix, known); err != nil {
+		if err := unknownValue(at, value, prefix, known); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func unknownValue(name string, value *ast.MappingValueNode, prefix string, known map[string]bool) error {
+func unknownValue(at place, value *ast.MappingValueNode, prefix string, known map[string]bool) error {
 	key := prefix + value.Key.String()
 	if _, ok := known[key]; !ok {
-		return fmt.Errorf("%s: line %d: unknown key %s%s", name, value.Key.GetToken().Position.Line, key, suggestion(key, known))
+		return fmt.Errorf("%s: unknown key %s%s", at(value.Key.GetToken().Position.Line), key, suggestion(key, known))
 	}
 	if known[key] { // a map's keys are the user's own
 		return nil
 	}
-	return unknownKey(name, value.Value, key+".", known)
+	return unknownKey(at, value.Value, key+".", known)
 }
 
 // suggestion is the nearest known key, if one is near.
@@ -166,9 +203,4 @@ func keys(t reflect.Type) map[string]bool {
 	}
 	walk(t, "")
 	return out
-}
-
-func firstLine(err error) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(err.Error()), "\n")
-	return line
 }

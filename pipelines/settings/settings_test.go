@@ -59,7 +59,9 @@ func TestLoadRefuses(t *testing.T) {
 		{"wrong place", "steps: 2\n", nil, []string{"unknown key steps", "did you mean limits.steps?"}},
 		{"nothing near", "zzzzzzzzzz: 1\n", nil, []string{"unknown key zzzzzzzzzz"}},
 		{"hidden", "hidden: 1\n", nil, []string{"unknown key hidden"}},
-		{"wrong type", "seed: many\n", nil, []string{"run.yaml"}},
+		{"wrong type", "limits:\n  steps: many\n", nil, []string{`run.yaml: line 2: "many" is not a whole number`}},
+		{"assignment of a wrong type", "", []string{"limits.steps=many"}, []string{`--set limits.steps: "many" is not a whole number`}},
+		{"no section", "limits: 3\n", nil, []string{"run.yaml: line 1: "}},
 		{"not yaml", "seed: [1\n", nil, []string{"run.yaml"}},
 		{"assignment misspelt", "", []string{"limits.step=4"}, []string{"--set limits.step", "did you mean limits.steps?"}},
 		{"assignment without value", "", []string{"seed"}, []string{"--set seed: want key=value"}},
@@ -108,7 +110,7 @@ func FuzzLoad(f *testing.F) {
 	f.Add("a: &x [*x]\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		var c config
-		if err := apply("fuzz", []byte(text), &c); err != nil && err.Error() == "" {
+		if err := apply(func(int) string { return "fuzz" }, []byte(text), &c); err != nil && err.Error() == "" {
 			t.Error("empty error")
 		}
 	})

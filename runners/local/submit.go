@@ -86,6 +86,11 @@ func (o SubmitOptions) job(directory jobs.Directory) (jobs.Job, error) {
 	if err := config.Validate(); err != nil {
 		return jobs.Job{}, err
 	}
+	if config.Input.Parquet != "" {
+		if _, err := os.Stat(config.Input.Parquet); err != nil {
+			return jobs.Job{}, fmt.Errorf("input.parquet: %w", err)
+		}
+	}
 	for _, path := range config.Paths() { // the job may be gone on with from elsewhere
 		if *path == "" {
 			continue
