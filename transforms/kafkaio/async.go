@@ -92,8 +92,8 @@ const (
 	// A busy stage is asked again after asyncBusy, an idle one ever more rarely
 	// until asyncIdle. Outputs do not wait for it, only acks and commits do, so
 	// it is chosen for cost: see readGap.
-	asyncBusy = time.Second
-	asyncIdle = 2 * time.Second
+	asyncBusy = 2 * time.Second
+	asyncIdle = 4 * time.Second
 )
 
 // ProcessElement never waits for work: it takes what has finished, claims, and

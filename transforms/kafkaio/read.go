@@ -102,7 +102,7 @@ const (
 	readGap  = 100 * time.Millisecond
 	// With nothing to take, a bundle waits for news this long. Beam moves the
 	// watermark between bundles, so it bounds how late a timer fires.
-	readWait = time.Second
+	readWait = 2 * time.Second
 )
 
 // readFn is the DoFn of Read, trackedReadFn that of ReadTracked. Their
