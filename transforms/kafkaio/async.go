@@ -89,9 +89,10 @@ type asyncFn struct {
 }
 
 const (
-	// A busy stage is asked again after asyncBusy, an idle one ever more rarely
-	// until asyncIdle. Outputs do not wait for it, only acks and commits do, so
-	// it is chosen for cost: see readGap.
+	// A stage is asked again after asyncSoon at the earliest, after asyncBusy at the
+	// latest while records finish, else after asyncIdle (see pace). Outputs do not
+	// wait for it, only acks and commits do, so it is chosen for cost: see readGap.
+	asyncSoon = 10 * time.Millisecond
 	asyncBusy = 2 * time.Second
 	asyncIdle = 4 * time.Second
 )
@@ -133,7 +134,12 @@ func (fn *asyncFn) ProcessElement(ctx context.Context, clock *wallClock, rt *sdf
 		}
 		return sdf.StopProcessing(), nil
 	}
-	return sdf.ResumeProcessingIn(lane.pace.next(busy, max(asyncBusy, fn.Config.Poll), max(asyncIdle, 4*fn.Config.Poll))), nil
+	longest := max(asyncIdle, 4*fn.Config.Poll)
+	if busy {
+		longest = max(asyncBusy, fn.Config.Poll)
+	}
+	share := float64(len(ack.Sources)) / float64(fn.Config.ClaimLag)
+	return sdf.ResumeProcessingIn(lane.pace.next(share, asyncSoon, longest)), nil
 }
 
 // stage finds or makes the stage in this process.

@@ -5,21 +5,23 @@ import (
 	"time"
 )
 
-// pace decides when a partition is asked for again: soon while there is
-// something to do, twice as late after each time that there was not. Prism
-// spends milliseconds of a core on each call, so idle partitions must be cheap.
+// pace decides when a partition of an asynchronous stage is asked for again. Each
+// call costs Prism milliseconds of a core, and a reader stands still when its
+// window is full of what nobody has collected. So the pause grows until half a
+// window is collected at once, and no further than a limit.
 type pace struct {
 	mu    sync.Mutex
 	delay time.Duration
 }
 
-func (p *pace) next(busy bool, shortest, longest time.Duration) time.Duration {
+// next is the pause after a call that collected the given share of the window.
+func (p *pace) next(share float64, shortest, longest time.Duration) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if busy {
-		p.delay = shortest
-	} else {
-		p.delay = min(max(2*p.delay, shortest), longest)
+	growth := 2.0
+	if share > 0 {
+		growth = max(0.25, min(0.5/share, 2))
 	}
+	p.delay = min(max(time.Duration(float64(p.delay)*growth), shortest), longest)
 	return p.delay
 }

@@ -160,10 +160,10 @@ func TestWallClockNeverGoesBack(t *testing.T) {
 func TestPace(t *testing.T) {
 	var p pace
 	var got []string
-	for _, busy := range []bool{true, true, false, false, false, false, true, false} {
-		got = append(got, p.next(busy, 10*time.Millisecond, 50*time.Millisecond).String())
+	for _, share := range []float64{0, 0, 0.1, 0.25, 0.5, 1, 0, 1, 1, 1, 5, 0, 0, 0, 0} {
+		got = append(got, p.next(share, 10*time.Millisecond, 100*time.Millisecond).String())
 	}
-	if s := strings.Join(got, " "); s != "10ms 10ms 20ms 40ms 50ms 50ms 10ms 20ms" {
+	if s := strings.Join(got, " "); s != "10ms 20ms 40ms 80ms 80ms 40ms 80ms 40ms 20ms 10ms 10ms 20ms 40ms 80ms 100ms" {
 		t.Error(s)
 	}
 }
