@@ -57,6 +57,10 @@ func runs(t *testing.T) (dir string) {
 			Termination: schemas.Finished, GroupMembers: 1, GroupSize: 3, Reward: 0, Advantage: 0.5}
 	}
 	put(t, dir, "a", export.Samples, schemas.Samples, sample(0, 1, ""), sample(1, 0, "time"), sample(2, 0, "unscored"))
+	unscored := trajectory("a", 0, 0).Trajectory
+	unscored.Termination, unscored.Failure = schemas.Failed, "no namespace"
+	put(t, dir, "a", export.Rollouts, schemas.Trajectories, trajectory("a", 1, 0).Trajectory, unscored)
+	put(t, dir, "a", export.Filtered, schemas.Members, schemas.Member{Reward: trajectory("a", 0, 1), Excluded: "steps"}, schemas.Member{Reward: trajectory("a", 1, 0.5), Counts: true})
 	put(t, dir, "a", export.Ledger, schemas.Updates, schemas.Update{Run: "a", Step: 1, SampleIDs: []string{"s0", "s1"}, CodeVersion: "0e2821f"})
 	put(t, dir, "a", export.DeadLetters, schemas.DeadLetters, schemas.DeadLetter{ID: "x", Stage: "learn", Reason: schemas.Stale,
 		Key: []byte("k\x00"), Payload: []byte("123"), Source: schemas.Position{Topic: "a.samples", Partition: 1, Offset: 7}})
@@ -93,6 +97,10 @@ func TestQueries(t *testing.T) {
 		{`SELECT reason, topic, partition, "offset", payload_bytes FROM dead_letters`, "reason,topic,partition,offset,payload_bytes\nstale,a.samples,1,7,3\n"},
 		{"SELECT step, name, value FROM metrics;  -- of the learner\n", "step,name,value\n1,actor/lr,\n"},
 		{"WITH best AS (SELECT max(reward) m FROM trajectories) SELECT m FROM best", "m\n1\n"},
+		{"SELECT rollout, turns, sampled_tokens, seconds, failure FROM rollouts ORDER BY rollout",
+			"rollout,turns,sampled_tokens,seconds,failure\n0,2,3,2.5,no namespace\n1,2,3,2.5,\n"},
+		{"SELECT rollout, turns, reward, excluded, counts FROM filtered ORDER BY rollout",
+			"rollout,turns,reward,excluded,counts\n0,2,1,steps,0\n1,2,0.5,,1\n"},
 		{"SELECT 'a;b' AS \"x;y\"", "x;y\na;b\n"},
 	} {
 		if got := ask(t, c.query, dir); got != c.want {
@@ -141,7 +149,7 @@ func TestErrorsSayWhatThereIs(t *testing.T) {
 		{dir, "SELECT rewrad FROM trajectories", []string{"no column rewrad (did you mean reward?)", "trajectories has run, day, id"}},
 		{dir, "SELECT t.turn FROM trajectories t", []string{"no column t.turn (did you mean turns?)"}},
 		{dir, `SELECT "nothing like it" FROM samples`, []string{"no column nothing", "samples has run"}},
-		{dir, "SELECT * FROM trajectory", []string{"no table trajectory (did you mean trajectories?)", "there are trajectories, steps, samples, ledger, dead_letters, metrics"}},
+		{dir, "SELECT * FROM trajectory", []string{"no table trajectory (did you mean trajectories?)", "there are trajectories, steps, samples, rollouts, filtered, ledger, dead_letters, metrics"}},
 		{dir, "SELECT * FROM", []string{"incomplete input"}},
 		{empty, "SELECT * FROM steps", []string{"no data for table steps", filepath.Join(empty, "data", "trajectories"), "millrace report"}},
 		{filepath.Join(dir, "b"), "SELECT * FROM samples", []string{"no data for table samples", filepath.Join(dir, "b", "data", "samples")}},

@@ -49,6 +49,15 @@ func number[R any](name, doc string, value func(*R) any) column[R] {
 	return column[R]{Column{name, realType, doc}, value}
 }
 
+// of makes columns of what a row holds columns of a row.
+func of[R, T any](columns []column[T], part func(*R) *T) []column[R] {
+	out := make([]column[R], len(columns))
+	for i, c := range columns {
+		out[i] = column[R]{c.Column, func(row *R) any { return c.value(part(row)) }}
+	}
+	return out
+}
+
 // partitionColumns begin every table.
 var partitionColumns = []Column{
 	{"run", textType, "the run's name"},
