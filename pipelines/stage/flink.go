@@ -28,9 +28,9 @@ type FlinkConfig struct {
 	// waits before each.
 	Retries    int           `yaml:"retries"`
 	RetryDelay time.Duration `yaml:"retry_delay"`
-	// Poll is how often a stage looks at a partition that is busy. Each look leaves
-	// about a kilobyte in the task manager before Beam 2.76 (issue 27648), so it
-	// is no shorter than it has to be.
+	// Poll is the shortest pause between two looks of a stage at a partition. Each
+	// look leaves about a kilobyte in the task manager before Beam 2.76 (issue 27648),
+	// so it is no shorter than it has to be.
 	Poll time.Duration `yaml:"poll"`
 	// Checkpoint is the pause between two of Flink's checkpoints; 0 makes none,
 	// and none is needed.

@@ -134,12 +134,12 @@ func (fn *asyncFn) ProcessElement(ctx context.Context, clock *wallClock, rt *sdf
 		}
 		return sdf.StopProcessing(), nil
 	}
-	longest := max(asyncIdle, 4*fn.Config.Poll)
+	longest := asyncIdle
 	if busy {
-		longest = max(asyncBusy, fn.Config.Poll)
+		longest = asyncBusy
 	}
 	share := float64(len(ack.Sources)) / float64(fn.Config.ClaimLag)
-	return sdf.ResumeProcessingIn(lane.pace.next(share, asyncSoon, longest)), nil
+	return sdf.ResumeProcessingIn(max(lane.pace.next(share, asyncSoon, longest), fn.Config.Poll)), nil
 }
 
 // stage finds or makes the stage in this process.
