@@ -20,6 +20,7 @@ const lostAfter = 2 * time.Minute
 // Job is a job on the cluster.
 type Job struct {
 	name, id, server string
+	start            string // what the cluster calls it
 	manager          rest
 	connection       *grpc.ClientConn
 	service          jobpb.JobServiceClient
@@ -45,20 +46,23 @@ func (j *Job) Wait() error {
 }
 
 // Cancel ends the job now and returns when it has ended. What it had begun and
-// not made durable is read again by the next job of its name. Cancelling an
-// ended job does nothing.
+// not made durable is read again by the next job of its name. Cancelling a job
+// that completed does nothing; one that the job server gave up may still run on
+// the cluster.
 func (j *Job) Cancel() error {
-	select {
-	case <-j.done:
-		return nil
-	default:
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), cancelTimeout)
 	defer cancel()
-	if _, err := j.service.Cancel(ctx, &jobpb.CancelJobRequest{JobId: j.id}); err != nil {
-		return fmt.Errorf("flink %s: cancelling job %s: %w", j.server, j.name, jobserver.OneLine(err))
+	select {
+	case <-j.done:
+		if j.err == nil {
+			return nil
+		}
+	default:
+		if _, err := j.service.Cancel(ctx, &jobpb.CancelJobRequest{JobId: j.id}); err != nil {
+			return fmt.Errorf("flink %s: cancelling job %s: %w", j.server, j.name, jobserver.OneLine(err))
+		}
 	}
-	if err := j.manager.end(ctx, j.name); err != nil {
+	if err := j.manager.end(ctx, func(name string) bool { return name == j.start }, startPatience); err != nil {
 		return fmt.Errorf("flink %s: cancelling job %s: %w", j.server, j.name, err)
 	}
 	select {

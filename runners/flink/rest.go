@@ -3,6 +3,7 @@ package flink
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -10,13 +11,23 @@ import (
 )
 
 const (
-	restTimeout = 10 * time.Second
-	// endPoll is the pause between two looks at whether a job has ended.
-	endPoll = 200 * time.Millisecond
+	restTimeout = 30 * time.Second
+	// endPoll is the pause between two looks at whether a job has ended, askAgain
+	// that between two requests that it shall.
+	endPoll  = 200 * time.Millisecond
+	askAgain = 5 * time.Second
 )
 
 // rest is the address of a JobManager's web interface, "http://host:port".
 type rest string
+
+// refusal is an answer of the JobManager that is none.
+type refusal struct {
+	code int
+	text string
+}
+
+func (r *refusal) Error() string { return r.text }
 
 // do asks the JobManager and decodes its answer into out, unless that is nil.
 func (r rest) do(ctx context.Context, method, path string, out any) error {
@@ -32,7 +43,7 @@ func (r rest) do(ctx context.Context, method, path string, out any) error {
 	}
 	defer response.Body.Close()
 	if response.StatusCode >= http.StatusBadRequest {
-		return fmt.Errorf("the JobManager answers %s to %s %s", response.Status, method, path)
+		return &refusal{response.StatusCode, fmt.Sprintf("the JobManager answers %s to %s %s", response.Status, method, path)}
 	}
 	if out == nil {
 		return nil
@@ -43,50 +54,88 @@ func (r rest) do(ctx context.Context, method, path string, out any) error {
 	return nil
 }
 
-// running are the ids of the jobs of a name that have not ended.
-func (r rest) running(ctx context.Context, name string) ([]string, error) {
-	var overview struct {
-		Jobs []struct{ JID, Name, State string }
+// end cancels the jobs whose names match and returns when they have ended. It is
+// needed because Beam's job server, told to cancel a job, stops waiting for it and
+// lets it run; and because a process that was killed told nobody anything.
+func (r rest) end(ctx context.Context, match func(name string) bool, patience time.Duration) error {
+	ids, err := r.find(ctx, match, patience)
+	if err != nil {
+		return err
 	}
-	if err := r.do(ctx, http.MethodGet, "/jobs/overview", &overview); err != nil {
-		return nil, err
+	for _, id := range ids {
+		if err := r.cancel(ctx, id); err != nil {
+			return err
+		}
 	}
-	var ids []string
-	for _, job := range overview.Jobs {
-		switch job.State {
-		case "FINISHED", "CANCELED", "FAILED":
-		default:
-			if job.Name == name {
+	return nil
+}
+
+// find returns the ids of the jobs whose names match and which have not ended. A
+// busy JobManager leaves jobs out of its list, so it is asked until one that
+// matches is listed, ended or not, but not longer than patience.
+func (r rest) find(ctx context.Context, match func(name string) bool, patience time.Duration) (ids []string, err error) {
+	for until := time.Now().Add(patience); ; {
+		var overview struct {
+			Jobs []struct{ JID, Name, State string }
+		}
+		if err := r.do(ctx, http.MethodGet, "/jobs/overview", &overview); err != nil {
+			return nil, err
+		}
+		listed := false
+		for _, job := range overview.Jobs {
+			if !match(job.Name) {
+				continue
+			}
+			listed = true
+			if !ended(job.State) {
 				ids = append(ids, job.JID)
 			}
 		}
+		if listed || time.Now().After(until) {
+			return ids, nil
+		}
+		if err := wait(ctx, endPoll); err != nil {
+			return nil, err
+		}
 	}
-	return ids, nil
 }
 
-// end cancels the jobs of a name and returns when they have ended. It is needed
-// because Beam's job server, told to cancel a job, stops waiting for it and lets
-// it run; and because a process that was killed told nobody anything.
-func (r rest) end(ctx context.Context, name string) error {
-	asked := map[string]bool{}
-	for {
-		ids, err := r.running(ctx, name)
-		if err != nil || len(ids) == 0 {
-			return err
+// cancel asks for the end of a job until it has come. What fails on the way is
+// tried again; a job that the JobManager does not know has ended.
+func (r rest) cancel(ctx context.Context, id string) error {
+	path := "/jobs/" + url.PathEscape(id)
+	var failed error
+	for asked := (time.Time{}); ; {
+		var job struct{ State string }
+		err := r.do(ctx, http.MethodGet, path, &job)
+		if no, ok := errors.AsType[*refusal](err); ok && no.code == http.StatusNotFound || err == nil && ended(job.State) {
+			return nil
 		}
-		for _, id := range ids {
-			if asked[id] {
-				continue
-			}
-			if err := r.do(ctx, http.MethodPatch, "/jobs/"+url.PathEscape(id)+"?mode=cancel", nil); err != nil {
-				return err
-			}
-			asked[id] = true
+		if err == nil && time.Since(asked) > askAgain {
+			err, asked = r.do(ctx, http.MethodPatch, path+"?mode=cancel", nil), time.Now()
 		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("job %s still runs on the cluster: %w", name, context.Cause(ctx))
-		case <-time.After(endPoll):
+		if err != nil {
+			failed = err
 		}
+		if err := wait(ctx, endPoll); err != nil {
+			return fmt.Errorf("job %s still runs on the cluster: %w", id, errors.Join(err, failed))
+		}
+	}
+}
+
+func ended(state string) bool {
+	switch state {
+	case "FINISHED", "CANCELED", "FAILED":
+		return true
+	}
+	return false
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(d):
+		return nil
 	}
 }

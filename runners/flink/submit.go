@@ -3,6 +3,7 @@ package flink
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"time"
 
@@ -28,7 +29,11 @@ const (
 	// twenty messages before one slow bundle holds up the others.
 	bundleSize = 1000
 	// cancelTimeout bounds the request to cancel, and the wait for its effect.
-	cancelTimeout = time.Minute
+	cancelTimeout = 2 * time.Minute
+	// leftPatience is how long an earlier start is looked for, startPatience how long
+	// one that was submitted: a busy JobManager does not list all jobs.
+	leftPatience  = 300 * time.Millisecond
+	startPatience = 10 * time.Second
 )
 
 // Start returns the function that submits pipelines to the cluster of c.
@@ -64,17 +69,26 @@ func (c cluster) submit(ctx context.Context, name string, p *beam.Pipeline) (*Jo
 	}
 	manager := rest(strings.TrimRight(c.REST, "/"))
 	// What an earlier process left running would read and commit beside this one.
-	if err := manager.end(ctx, name); err != nil {
+	if err := manager.end(ctx, startsOf(name), leftPatience); err != nil {
 		_ = connection.Close() // nothing was made of it
 		return nil, err
 	}
-	job := &Job{name: name, server: c.JobServer, manager: manager, connection: connection, service: jobpb.NewJobServiceClient(connection), done: make(chan struct{})}
-	if job.id, err = jobserver.Run(ctx, job.service, name, pipeline, c.options()); err != nil {
+	job := &Job{name: name, start: newStart(name), server: c.JobServer, manager: manager, connection: connection, service: jobpb.NewJobServiceClient(connection), done: make(chan struct{})}
+	if job.id, err = jobserver.Run(ctx, job.service, job.start, pipeline, c.options()); err != nil {
 		_ = connection.Close() // nothing was made of it
 		return nil, err
 	}
 	go job.watch()
 	return job, nil
+}
+
+// newStart is what the cluster calls a job: its name and a mark of this start, so
+// that it is not taken for an earlier one.
+func newStart(name string) string { return fmt.Sprintf("%s~%08x", name, rand.Uint32()) }
+
+// startsOf matches every start of a job.
+func startsOf(name string) func(string) bool {
+	return func(start string) bool { return strings.HasPrefix(start, name+"~") }
 }
 
 // marshal serialises the pipeline and says which worker runs it.
