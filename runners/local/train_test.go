@@ -134,7 +134,7 @@ func TestKilledRunEndsWithTheSameWeights(t *testing.T) {
 			t.Errorf("table %s: files %v, error %v", table, files, err)
 		}
 	}
-	caughtUp(t, TopicsOptions{Dir: rough}, "small")
+	caughtUp(t, TopicsOptions{Dir: rough}, "small", true)
 	for topic, least := range map[string]int{"trajectories": 24, "rewarded": 24, "samples": 6} {
 		if kept, err := filepath.Glob(filepath.Join(blobs, "small."+topic, "*")); err != nil || len(kept) < least {
 			t.Errorf("%d blobs of %s, want at least %d, %v", len(kept), topic, least, err)
