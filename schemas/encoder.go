@@ -2,7 +2,6 @@ package schemas
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
 	"sync"
 
@@ -82,7 +81,7 @@ func (e *encoder) encode(room, rows int, write func(*body)) ([]byte, error) {
 		return nil, fmt.Errorf("columns wrote %d nodes and %d buffers, the schema has %d and %d", len(b.nodes), len(b.buffers), e.nodes, e.buffers)
 	}
 	head := b.out[room:]
-	put := func(at, v int) { binary.LittleEndian.PutUint64(head[at:], uint64(v)) }
+	put := func(at, v int) { little.PutUint64(head[at:], uint64(v)) }
 	put(e.rows, rows)
 	put(e.length, len(b.out)-b.start)
 	for i, n := range b.nodes {

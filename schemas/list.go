@@ -1,8 +1,6 @@
 package schemas
 
-import (
-	"github.com/apache/arrow/go/v15/arrow"
-)
+import "github.com/apache/arrow/go/v15/arrow"
 
 // list builds a list column from how the elements of n lists are appended, and
 // how a column of elements is taken: read returns what gives the elements beg to

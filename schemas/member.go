@@ -87,14 +87,11 @@ func DecodeMember(b []byte) (Member, error) {
 	if err := json.Unmarshal(b[k:k+int(n)], &head); err != nil {
 		return Member{}, corrupt("head of a member: %v", err)
 	}
-	rewards, err := Rewards.Decode(b[k+int(n):])
+	reward, err := Rewards.DecodeOne(b[k+int(n):])
 	if err != nil {
 		return Member{}, fmt.Errorf("decoding a member: %w", err)
 	}
-	if len(rewards) != 1 {
-		return Member{}, corrupt("member holds %d rewards", len(rewards))
-	}
-	return Member{rewards[0], head.Source, head.Excluded, head.Counts}, nil
+	return Member{reward, head.Source, head.Excluded, head.Counts}, nil
 }
 
 func init() {
