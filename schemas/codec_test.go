@@ -203,6 +203,18 @@ func TestGolden(t *testing.T) {
 // without what that version did not know.
 func TestGoldenOfOldVersions(t *testing.T) {
 	older := map[string]func(version int) tested{
+		"task": func(int) tested {
+			return examples[Task]{Tasks, each(exampleTasks(), (*Task).toVersion1)}
+		},
+		"trajectory": func(int) tested {
+			return examples[Trajectory]{Trajectories, each(exampleTrajectories(), (*Trajectory).toVersion1)}
+		},
+		"reward": func(int) tested {
+			return examples[Reward]{Rewards, each(exampleRewards(), (*Reward).toVersion1)}
+		},
+		"member": func(int) tested {
+			return examples[Member]{Members, each(exampleMembers(), func(m *Member) { m.Reward.toVersion1() })}
+		},
 		"update": func(int) tested {
 			rows := exampleUpdates()
 			for i := range rows {
@@ -220,6 +232,34 @@ func TestGoldenOfOldVersions(t *testing.T) {
 			older[c.name()](version).roundTrip(t, frame)
 		}
 	})
+}
+
+// each changes a copy of every row.
+func each[T any](rows []T, change func(*T)) []T {
+	for i := range rows {
+		change(&rows[i])
+	}
+	return rows
+}
+
+// toVersion1 takes out what version 1 did not know.
+func (t *Task) toVersion1() {
+	*t = Task{
+		ID: t.ID, Repo: t.Repo, Split: t.Split, Statement: t.Statement, Image: t.Image, Files: t.Files,
+		HiddenTests: t.HiddenTests, TestCommand: t.TestCommand, TestFormat: t.TestFormat,
+		FailToPass: t.FailToPass, PassToPass: t.PassToPass, GoldPatch: t.GoldPatch,
+		Iteration: t.Iteration, Rollouts: t.Rollouts,
+	}
+}
+
+func (t *Trajectory) toVersion1() {
+	t.Task.toVersion1()
+	t.ImageDigest = ""
+}
+
+func (r *Reward) toVersion1() {
+	r.Trajectory.toVersion1()
+	r.Parts = nil
 }
 
 func TestSchemaNamesItself(t *testing.T) {
@@ -343,6 +383,15 @@ func TestContract(t *testing.T) {
 		{"Files[1].Path", Invalid, task(func(k *Task) { k.Files[1].Path = "go.mod" })},
 		{"HiddenTests[0].Path", Invalid, task(func(k *Task) { k.HiddenTests[0].Path = "a\xff" })},
 		{"Rollouts", Invalid, task(func(k *Task) { k.Rollouts = -8 })},
+		{"TestSeconds", Invalid, task(func(k *Task) { k.TestSeconds = -1 })},
+		{"Workdir", Invalid, task(func(k *Task) { k.Workdir = "testbed" })},
+		{"Workdir", Invalid, task(func(k *Task) { k.Workdir = "/" })},
+		{"Withheld[1]", Invalid, task(func(k *Task) { k.Withheld[1] = "/a/../b" })},
+		{"TestFiles[0]", Invalid, task(func(k *Task) { k.TestFiles[0] = "/etc" })},
+		{"Env[0]", Invalid, task(func(k *Task) { k.Env[0] = "PATH" })},
+		{"Env[0]", Invalid, task(func(k *Task) { k.Env[0] = "=x" })},
+		{"Parts[1].Weight", NotFinite, reward(func(r *Reward) { r.Parts[1].Weight = nan })},
+		{"Parts[0].Name", Invalid, reward(func(r *Reward) { r.Parts[0].Name = "" })},
 		{"Value", NotFinite, reward(func(r *Reward) { r.Value = nan })},
 		{"Value", Invalid, reward(func(r *Reward) { r.Failure = "no disk" })},
 		{"Trajectory.Termination", Invalid, reward(func(r *Reward) { r.Trajectory.Termination = "" })},

@@ -30,12 +30,14 @@ type Member struct {
 
 // Members is the codec of Member. Source is no column: it is where a reader found
 // the record.
-var Members = newCodec("member", memberColumns)
+var Members = newCodec("member", memberOf(rewardColumns), memberOf(rewardColumnsV2))
 
-var memberColumns = []column[Member]{
-	nested("reward", func(m *Member) *Reward { return &m.Reward }, rewardColumns),
-	text("excluded", func(m *Member) *string { return &m.Excluded }),
-	boolean("counts", func(m *Member) *bool { return &m.Counts }),
+func memberOf(reward []column[Reward]) []column[Member] {
+	return []column[Member]{
+		nested("reward", func(m *Member) *Reward { return &m.Reward }, reward),
+		text("excluded", func(m *Member) *string { return &m.Excluded }),
+		boolean("counts", func(m *Member) *bool { return &m.Counts }),
+	}
 }
 
 // Validate checks the contract of a member that the filter has seen: a valid

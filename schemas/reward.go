@@ -1,5 +1,7 @@
 package schemas
 
+import "fmt"
+
 // Reward is what scoring gave a trajectory. Exactly one of two things is true:
 // Failure is empty and Value is the reward, or Failure is set and Value is 0
 // and meaningless (invariant 1: no failure becomes a reward).
@@ -19,20 +21,44 @@ type Reward struct {
 	Cached bool
 	// Duration is the time scoring took, in microseconds.
 	Duration int64
+	// Parts are the rewards that Value is the weighted sum of, in the order of the
+	// configuration; empty where one reward is all, and in version 1.
+	Parts []RewardPart
+}
+
+// RewardPart is one of several rewards: its name ("tests", "similarity", ...), what
+// it came to, and the weight that it has in the sum.
+type RewardPart struct {
+	Name          string
+	Value, Weight float64
 }
 
 // Rewards is the codec of Reward.
-var Rewards = newCodec("reward", rewardColumns)
+var Rewards = newCodec("reward", rewardColumns, rewardColumnsV2)
 
-var rewardColumns = []column[Reward]{
-	nested("trajectory", func(r *Reward) *Trajectory { return &r.Trajectory }, trajectoryColumns),
-	f64("value", func(r *Reward) *float64 { return &r.Value }),
-	text("failure", func(r *Reward) *string { return &r.Failure }),
-	texts("passed", func(r *Reward) *[]string { return &r.Passed }),
-	texts("failed_tests", func(r *Reward) *[]string { return &r.FailedTests }),
-	text("output", func(r *Reward) *string { return &r.Output }),
-	boolean("cached", func(r *Reward) *bool { return &r.Cached }),
-	i64("duration_us", func(r *Reward) *int64 { return &r.Duration }),
+var rewardPartColumns = []column[RewardPart]{
+	text("name", func(p *RewardPart) *string { return &p.Name }),
+	f64("value", func(p *RewardPart) *float64 { return &p.Value }),
+	f64("weight", func(p *RewardPart) *float64 { return &p.Weight }),
+}
+
+var rewardColumns = rewardOf(trajectoryColumns)
+
+// Version 2 has trajectories of version 2, and rewards of several parts.
+var rewardColumnsV2 = append(rewardOf(trajectoryColumnsV2),
+	structs("parts", func(r *Reward) *[]RewardPart { return &r.Parts }, rewardPartColumns))
+
+func rewardOf(trajectory []column[Trajectory]) []column[Reward] {
+	return []column[Reward]{
+		nested("trajectory", func(r *Reward) *Trajectory { return &r.Trajectory }, trajectory),
+		f64("value", func(r *Reward) *float64 { return &r.Value }),
+		text("failure", func(r *Reward) *string { return &r.Failure }),
+		texts("passed", func(r *Reward) *[]string { return &r.Passed }),
+		texts("failed_tests", func(r *Reward) *[]string { return &r.FailedTests }),
+		text("output", func(r *Reward) *string { return &r.Output }),
+		boolean("cached", func(r *Reward) *bool { return &r.Cached }),
+		i64("duration_us", func(r *Reward) *int64 { return &r.Duration }),
+	}
 }
 
 // Validate checks the contract: a valid trajectory, a finite Value that is 0
@@ -54,4 +80,9 @@ func (r *Reward) check(c *contract, prefix string) {
 		c.fail(Invalid, prefix+"Failure", "is empty although the trajectory failed: %s", r.Trajectory.Failure)
 	}
 	c.notNegative(prefix+"Duration", r.Duration)
+	for i, p := range r.Parts {
+		c.name(fmt.Sprintf("%sParts[%d].Name", prefix, i), p.Name)
+		c.finite(fmt.Sprintf("%sParts[%d].Value", prefix, i), p.Value)
+		c.finite(fmt.Sprintf("%sParts[%d].Weight", prefix, i), p.Weight)
+	}
 }

@@ -3,7 +3,8 @@ package schemas
 import "strings"
 
 // The rows that the tests share: one full and one sparse row of each type.
-// testdata/v1 holds them as version 1 wrote them, so they never change.
+// testdata holds them as each version wrote them, so they never change: a new
+// field is set here and taken out again in TestGoldenOfOldVersions.
 
 func exampleTask() Task {
 	return Task{
@@ -18,6 +19,10 @@ func exampleTask() Task {
 		TestCommand: "go test -json ./...", TestFormat: "go-test-json",
 		FailToPass: []string{"TestWrap/late", "TestWrap/tab"}, PassToPass: []string{"TestEmpty"},
 		GoldPatch: "--- a/wrap.go\n+++ b/wrap.go\n", Iteration: 3, Rollouts: 8,
+		BaseCommit: "5f1a", Workdir: "/src/textwrap", Setup: "git checkout 5f1a", Withheld: []string{"/run_tests.sh", "/r2e_tests"},
+		Env: []string{"PATH=/opt/go/bin:/bin"}, Network: true, TestPatch: "--- a/wrap_test.go\n+++ b/wrap_test.go\n",
+		TestFiles: []string{"wrap_test.go"}, Rule: "r2e", Expected: []Expectation{{"TestWrap", "PASSED"}, {"TestOld", "FAILED"}},
+		TestSeconds: 300,
 	}
 }
 
@@ -36,7 +41,7 @@ func exampleTrajectory() Trajectory {
 			{TokenStart: 5, TokenEnd: 7, Action: "?", Observation: "no call found", ExitCode: -1, Sampling: 700},
 		},
 		Termination: StepLimit, Patch: "--- a/wrap.go\n\xfe\n",
-		Started: 1_700_000_000_000_000, Finished: 1_700_000_004_000_000,
+		Started: 1_700_000_000_000_000, Finished: 1_700_000_004_000_000, ImageDigest: "sha256:5eed",
 	}
 }
 
@@ -49,6 +54,7 @@ func exampleReward() Reward {
 	return Reward{
 		Trajectory: exampleTrajectory(), Value: 1, Passed: []string{"TestWrap/late", "TestEmpty"},
 		FailedTests: []string{"TestWrap/tab"}, Output: "ok  \ttextwrap\t0.2s\n", Cached: true, Duration: 280_000,
+		Parts: []RewardPart{{"tests", 1, 0.75}, {"similarity", 1, 0.25}},
 	}
 }
 

@@ -3,6 +3,9 @@ package schemas
 import (
 	"fmt"
 	"io/fs"
+	"path"
+	"slices"
+	"strings"
 )
 
 // File is one file of a snapshot: a slash-separated path relative to the
@@ -50,10 +53,46 @@ type Task struct {
 	Iteration int64
 	// Rollouts is the group size ordered, 0 in a task set.
 	Rollouts int32
+
+	// The fields from here on are of version 2, and for tasks with an Image.
+
+	// BaseCommit is the commit that the snapshot is of, where there is one.
+	BaseCommit string
+	// Workdir is the repository's directory in the image, absolute; empty means
+	// "/testbed".
+	Workdir string
+	// Setup is run in Workdir by sh -c, once in a fresh container of the image,
+	// and what it leaves is what agent and scorer begin with.
+	Setup string
+	// Withheld are absolute paths in the image that only the scorer may see: tests,
+	// and scripts that name them (invariant 4).
+	Withheld []string
+	// Env are variables of every command, "KEY=value".
+	Env []string
+	// Network is true when the commands need one.
+	Network bool
+	// TestPatch is a unified diff that puts the hidden tests in place; it is
+	// applied in the scoring sandbox only.
+	TestPatch string
+	// TestFiles are paths relative to Workdir that are restored to the snapshot
+	// before the tests run, whatever the agent did to them.
+	TestFiles []string
+	// Rule names how verdicts become a reward; empty means that all of FailToPass
+	// and PassToPass must pass.
+	Rule string
+	// Expected are the statuses that a rule compares with, where tests that fail
+	// are among what is expected.
+	Expected []Expectation
+	// TestSeconds is the time limit of the tests; 0 leaves it to the scorer.
+	TestSeconds int32
 }
 
+// Expectation is the status that a test is expected to have: "PASSED", "FAILED",
+// "ERROR".
+type Expectation struct{ Test, Status string }
+
 // Tasks is the codec of Task.
-var Tasks = newCodec("task", taskColumns)
+var Tasks = newCodec("task", taskColumns, taskColumnsV2)
 
 var fileColumns = []column[File]{
 	text("path", func(f *File) *string { return &f.Path }),
@@ -77,8 +116,29 @@ var taskColumns = []column[Task]{
 	i32("rollouts", func(t *Task) *int32 { return &t.Rollouts }),
 }
 
-// Validate checks the contract: an id, counts of at least 0, and file paths that
-// are distinct, relative, slash-separated and stay below the workspace root.
+var expectationColumns = []column[Expectation]{
+	text("test", func(e *Expectation) *string { return &e.Test }),
+	text("status", func(e *Expectation) *string { return &e.Status }),
+}
+
+// Version 2 knows container images.
+var taskColumnsV2 = slices.Concat(taskColumns, []column[Task]{
+	text("base_commit", func(t *Task) *string { return &t.BaseCommit }),
+	text("workdir", func(t *Task) *string { return &t.Workdir }),
+	text("setup", func(t *Task) *string { return &t.Setup }),
+	texts("withheld", func(t *Task) *[]string { return &t.Withheld }),
+	texts("env", func(t *Task) *[]string { return &t.Env }),
+	boolean("network", func(t *Task) *bool { return &t.Network }),
+	blob("test_patch", func(t *Task) *string { return &t.TestPatch }),
+	texts("test_files", func(t *Task) *[]string { return &t.TestFiles }),
+	text("rule", func(t *Task) *string { return &t.Rule }),
+	structs("expected", func(t *Task) *[]Expectation { return &t.Expected }, expectationColumns),
+	i32("test_seconds", func(t *Task) *int32 { return &t.TestSeconds }),
+})
+
+// Validate checks the contract: an id, counts of at least 0, file paths that
+// are distinct, relative, slash-separated and stay below the workspace root, and
+// paths in the image that are absolute.
 func (t Task) Validate() error {
 	c := &contract{schema: "task", id: t.ID}
 	t.check(c, "")
@@ -93,6 +153,30 @@ func (t *Task) check(c *contract, prefix string) {
 	c.notNegative(prefix+"Rollouts", int64(t.Rollouts))
 	checkFiles(c, prefix+"Files", t.Files)
 	checkFiles(c, prefix+"HiddenTests", t.HiddenTests)
+	c.notNegative(prefix+"TestSeconds", int64(t.TestSeconds))
+	if t.Workdir != "" {
+		checkAbsolute(c, prefix+"Workdir", t.Workdir)
+	}
+	for i, p := range t.Withheld {
+		checkAbsolute(c, fmt.Sprintf("%sWithheld[%d]", prefix, i), p)
+	}
+	for i, p := range t.TestFiles {
+		if !fs.ValidPath(p) || p == "." {
+			c.fail(Invalid, fmt.Sprintf("%sTestFiles[%d]", prefix, i), "is %q, not a path below the workspace root", p)
+		}
+	}
+	for i, kv := range t.Env {
+		if key, _, ok := strings.Cut(kv, "="); !ok || key == "" {
+			c.fail(Invalid, fmt.Sprintf("%sEnv[%d]", prefix, i), "is %q, want KEY=value", kv)
+		}
+	}
+}
+
+// checkAbsolute accepts a clean absolute path that is not the root.
+func checkAbsolute(c *contract, field, p string) {
+	if !path.IsAbs(p) || path.Clean(p) != p || p == "/" {
+		c.fail(Invalid, field, "is %q, not a clean absolute path below the root", p)
+	}
 }
 
 func checkFiles(c *contract, field string, files []File) {

@@ -71,10 +71,13 @@ type Trajectory struct {
 	Patch string
 	// Started and Finished are Unix times in microseconds.
 	Started, Finished int64
+	// ImageDigest identifies the content of the image that the agent worked in;
+	// empty without one, and in version 1.
+	ImageDigest string
 }
 
 // Trajectories is the codec of Trajectory.
-var Trajectories = newCodec("trajectory", trajectoryColumns)
+var Trajectories = newCodec("trajectory", trajectoryColumns, trajectoryColumnsV2)
 
 var stepColumns = []column[Step]{
 	i32("token_start", func(s *Step) *int32 { return &s.TokenStart }),
@@ -87,24 +90,32 @@ var stepColumns = []column[Step]{
 	i64("acting_us", func(s *Step) *int64 { return &s.Acting }),
 }
 
-var trajectoryColumns = []column[Trajectory]{
-	text("id", func(t *Trajectory) *string { return &t.ID }),
-	text("group_id", func(t *Trajectory) *string { return &t.GroupID }),
-	text("run", func(t *Trajectory) *string { return &t.Run }),
-	i64("iteration", func(t *Trajectory) *int64 { return &t.Iteration }),
-	i32("rollout", func(t *Trajectory) *int32 { return &t.Rollout }),
-	i32("attempt", func(t *Trajectory) *int32 { return &t.Attempt }),
-	nested("task", func(t *Trajectory) *Task { return &t.Task }, taskColumns),
-	i32s("tokens", func(t *Trajectory) *[]int32 { return &t.Tokens }),
-	bools("loss_mask", func(t *Trajectory) *[]bool { return &t.LossMask }),
-	f32s("log_probs", func(t *Trajectory) *[]float32 { return &t.LogProbs }),
-	i32s("versions", func(t *Trajectory) *[]int32 { return &t.Versions }),
-	structs("steps", func(t *Trajectory) *[]Step { return &t.Steps }, stepColumns),
-	text("termination", func(t *Trajectory) *Termination { return &t.Termination }),
-	text("failure", func(t *Trajectory) *string { return &t.Failure }),
-	blob("patch", func(t *Trajectory) *string { return &t.Patch }),
-	i64("started_us", func(t *Trajectory) *int64 { return &t.Started }),
-	i64("finished_us", func(t *Trajectory) *int64 { return &t.Finished }),
+var trajectoryColumns = trajectoryOf(taskColumns)
+
+// Version 2 has tasks of version 2, and names the image's content.
+var trajectoryColumnsV2 = append(trajectoryOf(taskColumnsV2),
+	text("image_digest", func(t *Trajectory) *string { return &t.ImageDigest }))
+
+func trajectoryOf(task []column[Task]) []column[Trajectory] {
+	return []column[Trajectory]{
+		text("id", func(t *Trajectory) *string { return &t.ID }),
+		text("group_id", func(t *Trajectory) *string { return &t.GroupID }),
+		text("run", func(t *Trajectory) *string { return &t.Run }),
+		i64("iteration", func(t *Trajectory) *int64 { return &t.Iteration }),
+		i32("rollout", func(t *Trajectory) *int32 { return &t.Rollout }),
+		i32("attempt", func(t *Trajectory) *int32 { return &t.Attempt }),
+		nested("task", func(t *Trajectory) *Task { return &t.Task }, task),
+		i32s("tokens", func(t *Trajectory) *[]int32 { return &t.Tokens }),
+		bools("loss_mask", func(t *Trajectory) *[]bool { return &t.LossMask }),
+		f32s("log_probs", func(t *Trajectory) *[]float32 { return &t.LogProbs }),
+		i32s("versions", func(t *Trajectory) *[]int32 { return &t.Versions }),
+		structs("steps", func(t *Trajectory) *[]Step { return &t.Steps }, stepColumns),
+		text("termination", func(t *Trajectory) *Termination { return &t.Termination }),
+		text("failure", func(t *Trajectory) *string { return &t.Failure }),
+		blob("patch", func(t *Trajectory) *string { return &t.Patch }),
+		i64("started_us", func(t *Trajectory) *int64 { return &t.Started }),
+		i64("finished_us", func(t *Trajectory) *int64 { return &t.Finished }),
+	}
 }
 
 // Validate checks the contract: ids, a valid task, token columns of equal length
