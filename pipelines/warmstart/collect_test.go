@@ -3,6 +3,7 @@ package warmstart
 import (
 	"context"
 	"io/fs"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,12 +21,12 @@ import (
 // desk is a sandbox of one file, whose tests pass when it holds want.
 type desk struct {
 	sandbox.Sandbox // nil: the expert calls nothing else
-	files           []schemas.File
+	opened, files   []schemas.File
 	want            string
 }
 
-func (d desk) Open(_ context.Context, _ string, files []schemas.File) (sandbox.Sandbox, error) {
-	return &desk{files: append([]schemas.File{}, files...), want: d.want}, nil
+func (d desk) Open(_ context.Context, _ string, spec sandbox.Spec) (sandbox.Sandbox, error) {
+	return &desk{opened: spec.Files, files: slices.Clone(spec.Files), want: d.want}, nil
 }
 func (d desk) Describe() string { return "desk" }
 func (d desk) Close() error     { return nil }
@@ -52,7 +53,8 @@ func (d *desk) WriteFile(_ string, data []byte) error {
 	return nil
 }
 
-func (d *desk) Snapshot() ([]schemas.File, error) { return d.files, nil }
+func (d *desk) Patch(context.Context) (string, error) { return sandbox.Diff(d.opened, d.files), nil }
+func (d *desk) ImageDigest() string                   { return "" }
 
 // TestCollect runs the expert in the real agent loop. Tokenised again, each
 // demonstration is the very sequence of its rollout.

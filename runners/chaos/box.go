@@ -31,9 +31,9 @@ type boxes struct {
 	work func()
 }
 
-func (p boxes) Open(_ context.Context, _ string, files []schemas.File) (sandbox.Sandbox, error) {
-	b := &box{provider: p, files: map[string]string{}}
-	for _, f := range files {
+func (p boxes) Open(_ context.Context, _ string, spec sandbox.Spec) (sandbox.Sandbox, error) {
+	b := &box{provider: p, opened: spec.Files, files: map[string]string{}}
+	for _, f := range spec.Files {
 		b.files[f.Path] = f.Content
 	}
 	return b, nil
@@ -44,6 +44,7 @@ func (boxes) Close() error     { return nil }
 
 type box struct {
 	provider boxes
+	opened   []schemas.File
 	files    map[string]string
 }
 
@@ -88,4 +89,10 @@ func (b *box) Snapshot() ([]schemas.File, error) {
 	return files, nil
 }
 
-func (b *box) Close() error { return nil }
+func (b *box) Patch(context.Context) (string, error) {
+	after, err := b.Snapshot()
+	return sandbox.Diff(b.opened, after), err
+}
+
+func (b *box) ImageDigest() string { return "" }
+func (b *box) Close() error        { return nil }

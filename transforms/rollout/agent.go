@@ -105,7 +105,7 @@ func (a *Agent) Run(ctx context.Context, order schemas.Task, run string, rollout
 	defer e.close()
 	reason, err := e.play(ctx)
 	if err == nil {
-		err = e.finish(reason)
+		err = e.finish(ctx, reason)
 	}
 	if err != nil {
 		return schemas.Trajectory{}, fmt.Errorf("rollout %s: %w", e.trajectory.ID, err)
@@ -126,7 +126,7 @@ func (e *episode) open(ctx context.Context, order schemas.Task) error {
 	if len(e.transcript.tokens) >= e.cfg.Limits.Context {
 		return fmt.Errorf("%w: %d tokens of %d", ErrPromptTooLong, len(e.transcript.tokens), e.cfg.Limits.Context)
 	}
-	if e.box, err = e.sandboxes.Open(ctx, e.trajectory.ID, order.Files); err != nil {
+	if e.box, err = e.sandboxes.Open(ctx, e.trajectory.ID, sandbox.ForAgent(order)); err != nil {
 		return err
 	}
 	if e.session, err = e.policy.Open(ctx); err != nil {
@@ -269,18 +269,19 @@ func (e *episode) remind(step *schemas.Step, cause error) (string, schemas.Termi
 
 // finish completes the trajectory: the patch is the difference between the
 // snapshot and the workspace as the agent left it.
-func (e *episode) finish(reason schemas.Termination) error {
-	after, err := e.box.Snapshot()
+func (e *episode) finish(ctx context.Context, reason schemas.Termination) error {
+	patch, err := e.box.Patch(ctx)
 	switch {
 	case errors.Is(err, sandbox.ErrTooLarge):
 		// The agent filled its workspace: its own doing, so not a failure. No
 		// patch can be read back, which scores as an empty one.
-		after = e.trajectory.Task.Files
+		patch = ""
 	case err != nil:
 		return fmt.Errorf("reading the workspace back: %w", err)
 	}
 	e.trajectory.Termination = reason
-	e.trajectory.Patch = sandbox.Diff(e.trajectory.Task.Files, after)
+	e.trajectory.Patch = patch
+	e.trajectory.ImageDigest = e.box.ImageDigest()
 	e.trajectory.Finished = e.now().UnixMicro()
 	e.transcript.store(&e.trajectory)
 	return nil

@@ -138,14 +138,14 @@ type memory struct {
 	boxes []*box
 }
 
-func (m *memory) Open(ctx context.Context, label string, files []schemas.File) (sandbox.Sandbox, error) {
+func (m *memory) Open(ctx context.Context, label string, spec sandbox.Spec) (sandbox.Sandbox, error) {
 	if m.open != nil {
 		if err := m.open(ctx); err != nil {
 			return nil, err
 		}
 	}
-	b := &box{provider: m, label: label, files: map[string]string{}}
-	for _, f := range files {
+	b := &box{provider: m, label: label, opened: spec.Files, files: map[string]string{}}
+	for _, f := range spec.Files {
 		b.files[f.Path] = f.Content
 	}
 	m.mu.Lock()
@@ -171,6 +171,7 @@ func (m *memory) leaked() []string {
 type box struct {
 	provider *memory
 	label    string
+	opened   []schemas.File
 	files    map[string]string
 	commands []string
 	closed   bool
@@ -219,6 +220,13 @@ func (b *box) Snapshot() ([]schemas.File, error) {
 	}
 	return files, nil
 }
+
+func (b *box) Patch(context.Context) (string, error) {
+	after, err := b.Snapshot()
+	return sandbox.Diff(b.opened, after), err
+}
+
+func (b *box) ImageDigest() string { return "" }
 
 func (b *box) Close() error {
 	b.closed = true

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"millrace/schemas"
+	"millrace/transforms/sandbox"
 )
 
 // Worker runs whole groups. It is safe for concurrent use.
@@ -103,7 +104,7 @@ func (w *Worker) rollout(ctx context.Context, order schemas.Task, index int32, s
 			return schemas.Trajectory{}, nil, context.Cause(ctx)
 		}
 		retries.Inc()
-		if errors.Is(err, ErrPromptTooLong) {
+		if errors.Is(err, ErrPromptTooLong) || errors.Is(err, sandbox.ErrUnsupported) {
 			attempts = attempt + 1
 			break
 		}

@@ -13,6 +13,10 @@ var ErrOutside = errors.New("path leaves the workspace")
 // infrastructure.
 var ErrTooLarge = errors.New("workspace is too large")
 
+// ErrUnsupported marks a spec that a provider can never open: trying again
+// cannot help.
+var ErrUnsupported = errors.New("this sandbox cannot open such a workspace")
+
 // Failure is an infrastructure failure: the sandbox could not be made or died
 // for a reason that the command is not to blame for. It is retried and never
 // becomes a reward (invariant 1).

@@ -56,10 +56,14 @@ func NewMemo(p Provider, store Store, deterministic func(command string) bool) P
 	return &Memo{provider: p, store: store, deterministic: deterministic, environment: environment, flight: map[Key]chan struct{}{}}
 }
 
-// Open makes a workspace in memory.
-func (m *Memo) Open(ctx context.Context, label string, files []schemas.File) (Sandbox, error) {
-	s := &memoSandbox{memo: m, label: label, files: map[string]string{}}
-	for _, f := range files {
+// Open makes a workspace in memory. One with an image is the provider's below:
+// its files are not known here.
+func (m *Memo) Open(ctx context.Context, label string, spec Spec) (Sandbox, error) {
+	if spec.Image != "" {
+		return m.provider.Open(ctx, label, spec)
+	}
+	s := &memoSandbox{memo: m, label: label, opened: spec.Files, files: map[string]string{}}
+	for _, f := range spec.Files {
 		if err := s.WriteFile(f.Path, []byte(f.Content)); err != nil {
 			return nil, &Failure{Op: "writing workspace", Label: label, Err: fmt.Errorf("file %q: %w", f.Path, err)}
 		}
@@ -100,6 +104,7 @@ func (m *Memo) lead(key Key) (done func(), wait <-chan struct{}) {
 type memoSandbox struct {
 	memo   *Memo
 	label  string
+	opened []schemas.File
 	files  map[string]string
 	below  Sandbox
 	opaque bool
@@ -139,7 +144,7 @@ func (s *memoSandbox) run(ctx context.Context, command string, timeout time.Dura
 		}
 	}
 	if s.below == nil {
-		below, err := s.memo.provider.Open(ctx, s.label, s.list())
+		below, err := s.memo.provider.Open(ctx, s.label, Spec{Files: s.list()})
 		if err != nil {
 			return Result{}, err
 		}
@@ -337,6 +342,18 @@ func (s *memoSandbox) Snapshot() ([]schemas.File, error) {
 	}
 	return s.list(), nil
 }
+
+// Patch compares with what Open was given.
+func (s *memoSandbox) Patch(context.Context) (string, error) {
+	after, err := s.Snapshot()
+	if err != nil {
+		return "", err
+	}
+	return Diff(s.opened, after), nil
+}
+
+// ImageDigest is empty: a workspace in memory has no image.
+func (s *memoSandbox) ImageDigest() string { return "" }
 
 func (s *memoSandbox) Close() error {
 	if s.below == nil {

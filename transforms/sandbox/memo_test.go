@@ -22,7 +22,7 @@ type directory struct {
 	hold         chan struct{} // if set, each command waits for it
 }
 
-func (d *directory) Open(_ context.Context, _ string, files []schemas.File) (Sandbox, error) {
+func (d *directory) Open(_ context.Context, _ string, spec Spec) (Sandbox, error) {
 	dir, err := os.MkdirTemp(d.dir, "")
 	if err != nil {
 		return nil, err
@@ -32,7 +32,8 @@ func (d *directory) Open(_ context.Context, _ string, files []schemas.File) (San
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range files {
+	w.opened = spec.Files
+	for _, f := range spec.Files {
 		if err := w.WriteFile(f.Path, []byte(f.Content)); err != nil {
 			return nil, err
 		}

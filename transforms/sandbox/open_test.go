@@ -9,7 +9,7 @@ import (
 
 func open(t testing.TB, p Provider, files ...schemas.File) Sandbox {
 	t.Helper()
-	s, err := p.Open(t.Context(), t.Name(), files)
+	s, err := p.Open(t.Context(), t.Name(), Spec{Files: files})
 	if err != nil {
 		t.Fatal(err)
 	}

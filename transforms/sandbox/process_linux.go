@@ -15,7 +15,6 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
-	"millrace/schemas"
 	"millrace/transforms/sandbox/inside"
 )
 
@@ -68,7 +67,7 @@ const probeTimeout = 30 * time.Second
 
 // probe finds out what the kernel grants.
 func (p *Process) probe() error {
-	s, err := p.Open(context.Background(), "probe", nil)
+	s, err := p.Open(context.Background(), "probe", Spec{})
 	if err != nil {
 		return err
 	}
@@ -92,8 +91,11 @@ func (p *Process) probe() error {
 	return nil
 }
 
-// Open makes a workspace that holds files.
-func (p *Process) Open(ctx context.Context, label string, files []schemas.File) (Sandbox, error) {
+// Open makes a workspace that holds the files of spec, which has no image.
+func (p *Process) Open(ctx context.Context, label string, spec Spec) (Sandbox, error) {
+	if spec.Image != "" {
+		return nil, &Failure{Op: "opening workspace", Label: label, Err: fmt.Errorf("image %s needs the docker sandbox: %w", spec.Image, ErrUnsupported)}
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -110,7 +112,8 @@ func (p *Process) Open(ctx context.Context, label string, files []schemas.File) 
 	if err != nil {
 		return nil, fail("opening workspace", errors.Join(err, os.RemoveAll(dir)))
 	}
-	for _, f := range files {
+	w.opened = spec.Files
+	for _, f := range spec.Files {
 		if err := w.WriteFile(f.Path, []byte(f.Content)); err != nil {
 			return nil, fail("writing workspace", errors.Join(fmt.Errorf("file %q: %w", f.Path, err), w.remove()))
 		}

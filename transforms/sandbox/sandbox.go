@@ -64,15 +64,24 @@ type Sandbox interface {
 	// files are left out. A workspace over the limits of count or size is an
 	// error that satisfies errors.Is(err, [ErrTooLarge]).
 	Snapshot() ([]schemas.File, error)
+	// Patch returns the unified diff, in git's form, that turns the workspace as it
+	// was opened into what it is now. A workspace over the limits is an error that
+	// satisfies errors.Is(err, [ErrTooLarge]).
+	Patch(ctx context.Context) (string, error)
+	// ImageDigest identifies the content of the image that the workspace came
+	// from; it is empty without one.
+	ImageDigest() string
 	// Close removes the workspace.
 	Close() error
 }
 
 // Provider makes sandboxes. It is safe for concurrent use.
 type Provider interface {
-	// Open makes a workspace that holds files. The label (a trajectory id) names
-	// the sandbox in errors.
-	Open(ctx context.Context, label string, files []schemas.File) (Sandbox, error)
+	// Open makes a workspace of the spec. The label (a trajectory id) names the
+	// sandbox in errors. A spec that this provider can never open, such as one with
+	// an image where there are no containers, is an error that satisfies
+	// errors.Is(err, [ErrUnsupported]).
+	Open(ctx context.Context, label string, spec Spec) (Sandbox, error)
 	// Describe says in one line which protections are active.
 	Describe() string
 	// Close removes everything the provider made.

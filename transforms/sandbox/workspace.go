@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -22,6 +23,7 @@ type workspace struct {
 	root   *os.Root
 	owner  int // user and group of what is made here, -1 to leave it
 	limits Limits
+	opened []schemas.File // what Open was given
 }
 
 func openWorkspace(dir string, owner int, limits Limits) (*workspace, error) {
@@ -229,6 +231,18 @@ func (w *workspace) ReadDir(name string) ([]fs.DirEntry, error) {
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	return entries, nil
 }
+
+// Patch compares with what Open was given.
+func (w *workspace) Patch(context.Context) (string, error) {
+	after, err := w.Snapshot()
+	if err != nil {
+		return "", err
+	}
+	return Diff(w.opened, after), nil
+}
+
+// ImageDigest is empty: a directory of the host has no image.
+func (w *workspace) ImageDigest() string { return "" }
 
 func (w *workspace) Snapshot() ([]schemas.File, error) {
 	var files []schemas.File

@@ -22,7 +22,7 @@ type fakeProvider struct {
 	live  int
 }
 
-func (p *fakeProvider) Open(ctx context.Context, _ string, files []schemas.File) (sandbox.Sandbox, error) {
+func (p *fakeProvider) Open(ctx context.Context, _ string, spec sandbox.Spec) (sandbox.Sandbox, error) {
 	p.mu.Lock()
 	p.opens++
 	p.mu.Unlock()
@@ -34,7 +34,7 @@ func (p *fakeProvider) Open(ctx context.Context, _ string, files []schemas.File)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.live++
-	return &fakeSandbox{p, files}, nil
+	return &fakeSandbox{p, spec.Files}, nil
 }
 
 func (p *fakeProvider) Describe() string { return "fake" }
@@ -65,6 +65,8 @@ func (s *fakeSandbox) WriteFile(string, []byte) error        { panic("WriteFile"
 func (s *fakeSandbox) Remove(string) error                   { panic("Remove") }
 func (s *fakeSandbox) ReadDir(string) ([]fs.DirEntry, error) { panic("ReadDir") }
 func (s *fakeSandbox) Snapshot() ([]schemas.File, error)     { panic("Snapshot") }
+func (s *fakeSandbox) Patch(context.Context) (string, error) { panic("Patch") }
+func (s *fakeSandbox) ImageDigest() string                   { return "" }
 
 // verdict makes the output of a run of TestHidden.
 func verdict(s Status) sandbox.Result {

@@ -37,7 +37,7 @@ var errHost = errors.New("the scoring host failed")
 func (s *Scorer) attempt(ctx context.Context, label, command string, workspace []schemas.File) (Run, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.config.SetupTimeout+s.config.TestTimeout)
 	defer cancel()
-	sb, err := s.provider.Open(ctx, label, workspace)
+	sb, err := s.provider.Open(ctx, label, sandbox.Spec{Files: workspace})
 	if err != nil {
 		return Run{}, fmt.Errorf("opening the scoring sandbox: %w", err)
 	}

@@ -15,7 +15,7 @@ import (
 // broken is a provider whose sandboxes do not start.
 type broken struct{}
 
-func (broken) Open(context.Context, string, []schemas.File) (sandbox.Sandbox, error) {
+func (broken) Open(context.Context, string, sandbox.Spec) (sandbox.Sandbox, error) {
 	return nil, &sandbox.Failure{Op: "starting sandbox", Err: errors.New("as told")}
 }
 func (broken) Describe() string { return "broken" }
@@ -29,7 +29,7 @@ func newToolbox(t *testing.T, limits Limits, files ...schemas.File) *Toolbox {
 		t.Fatal(err)
 	}
 	p := sandbox.NewMemo(broken{}, store, func(string) bool { return true })
-	sb, err := p.Open(t.Context(), t.Name(), files)
+	sb, err := p.Open(t.Context(), t.Name(), sandbox.Spec{Files: files})
 	if err != nil {
 		t.Fatal(err)
 	}
