@@ -13,28 +13,49 @@ import (
 // diffContext is the number of unchanged lines around a change, git's default.
 const diffContext = 3
 
+// Content is what a regular file holds.
+type Content struct {
+	Text       string
+	Executable bool
+}
+
+// Change is a file before and after; nil where there is none.
+type Change struct {
+	Path          string
+	Before, After *Content
+}
+
 // Diff returns the unified diff, in git's form and sorted by path, that turns
 // before into after: [Apply] of it to before gives after, sorted. It is empty
 // when they are equal. Renames are shown as a deleted and a new file.
 func Diff(before, after []schemas.File) string {
 	old, current := contents(before), contents(after)
-	paths := make([]string, 0, len(old)+len(current))
-	for path := range old {
-		paths = append(paths, path)
+	var changes []Change
+	for path, was := range old {
+		c := Change{Path: path, Before: &Content{Text: was}}
+		if is, exists := current[path]; exists {
+			c.After = &Content{Text: is}
+		}
+		changes = append(changes, c)
 	}
-	for path := range current {
+	for path, is := range current {
 		if _, ok := old[path]; !ok {
-			paths = append(paths, path)
+			changes = append(changes, Change{Path: path, After: &Content{Text: is}})
 		}
 	}
-	slices.Sort(paths)
+	return DiffChanges(changes)
+}
+
+// DiffChanges is Diff for changes that are known; those that change nothing are
+// left out. It sorts changes.
+func DiffChanges(changes []Change) string {
+	slices.SortFunc(changes, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })
 	var b strings.Builder
-	for _, path := range paths {
-		was, existed := old[path]
-		is, exists := current[path]
-		if existed != exists || was != is {
-			writeFileDiff(&b, path, was, is, existed, exists)
+	for _, c := range changes {
+		if c.Before == nil && c.After == nil || c.Before != nil && c.After != nil && *c.Before == *c.After {
+			continue
 		}
+		writeChange(&b, c)
 	}
 	return b.String()
 }
@@ -47,19 +68,25 @@ func contents(files []schemas.File) map[string]string {
 	return m
 }
 
-func writeFileDiff(b *strings.Builder, path, was, is string, existed, exists bool) {
-	a, c := quotePath("a/"+path), quotePath("b/"+path)
+func writeChange(b *strings.Builder, change Change) {
+	a, c := quotePath("a/"+change.Path), quotePath("b/"+change.Path)
 	fmt.Fprintf(b, "diff --git %s %s\n", a, c)
+	var was, is string
 	switch {
-	case !existed:
-		b.WriteString("new file mode 100644\n")
-		a = "/dev/null"
-	case !exists:
-		b.WriteString("deleted file mode 100644\n")
-		c = "/dev/null"
+	case change.Before == nil:
+		fmt.Fprintf(b, "new file mode %s\n", change.After.mode())
+		a, is = "/dev/null", change.After.Text
+	case change.After == nil:
+		fmt.Fprintf(b, "deleted file mode %s\n", change.Before.mode())
+		c, was = "/dev/null", change.Before.Text
+	default:
+		was, is = change.Before.Text, change.After.Text
+		if change.Before.Executable != change.After.Executable {
+			fmt.Fprintf(b, "old mode %s\nnew mode %s\n", change.Before.mode(), change.After.mode())
+		}
 	}
 	if was == is {
-		return // an empty file that comes or goes has no lines
+		return // a new mode, or an empty file that comes or goes, has no lines
 	}
 	fmt.Fprintf(b, "--- %s\n+++ %s\n", a, c)
 	x, y := lines(was), lines(is)
@@ -75,6 +102,14 @@ func writeFileDiff(b *strings.Builder, path, was, is string, existed, exists boo
 			writeLines(b, '+', y[op.J1:op.J2])
 		}
 	}
+}
+
+// mode is git's mode of a regular file.
+func (c *Content) mode() string {
+	if c.Executable {
+		return "100755"
+	}
+	return "100644"
 }
 
 // lines splits s after each newline; the last line may lack one.

@@ -63,7 +63,7 @@ type outcome struct {
 
 // run starts a sandbox for job, copies what it prints to out, and returns when
 // all its processes are dead. It kills them when ctx ends or timeout passes.
-func (l *launcher) run(ctx context.Context, job *inside.Job, timeout time.Duration, out *output) (outcome, error) {
+func (l *launcher) run(ctx context.Context, job *inside.Job, timeout time.Duration, out *Output) (outcome, error) {
 	result := outcome{code: -1}
 	start := time.Now()
 	work, err := memfile(job.Marshal())

@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// output keeps the first and the last half of what was written to it, in
+// Output keeps the first and the last half of what was written to it, in
 // memory bounded by its limit.
-type output struct {
+type Output struct {
 	limit int
 	head  []byte
 	tail  []byte // a ring once full
@@ -18,7 +18,14 @@ type output struct {
 	total int64
 }
 
-func (o *output) Write(p []byte) (int, error) {
+// NewOutput returns an Output that keeps limit bytes.
+func NewOutput(limit int) *Output { return &Output{limit: limit} }
+
+// Total is the number of bytes written.
+func (o *Output) Total() int64 { return o.total }
+
+// Write never fails.
+func (o *Output) Write(p []byte) (int, error) {
 	n := len(p)
 	o.total += int64(n)
 	if room := o.limit/2 - len(o.head); room > 0 {
@@ -43,9 +50,9 @@ func (o *output) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// text returns what was kept, as valid UTF-8. Where the middle is missing it is
+// Text returns what was kept, as valid UTF-8. Where the middle is missing it is
 // cut at line ends, if there are any, and one line says how much is missing.
-func (o *output) text() (s string, truncated bool) {
+func (o *Output) Text() (s string, truncated bool) {
 	tail := append(append([]byte(nil), o.tail[o.next:]...), o.tail[:o.next]...)
 	if o.total <= int64(o.limit) {
 		return strings.ToValidUTF8(string(o.head)+string(tail), string(utf8.RuneError)), false
@@ -75,7 +82,7 @@ const (
 // drain reads r to its end into o, and slowly after the first freeOutput bytes:
 // a command that prints for ever then mostly waits on its full pipe, and costs
 // neither side a core until its deadline.
-func drain(r io.Reader, o *output) error {
+func drain(r io.Reader, o *Output) error {
 	buffer := make([]byte, bytesPerRead)
 	for reads := 1; ; reads++ {
 		n, err := r.Read(buffer)

@@ -186,12 +186,12 @@ func (p *Process) exec(ctx context.Context, dir, command string, timeout time.Du
 	if info, err := os.Stat(job.Cache); err != nil || !info.IsDir() {
 		job.Cache = ""
 	}
-	out := &output{limit: l.OutputBytes}
+	out := NewOutput(l.OutputBytes)
 	o, err := p.launcher.run(ctx, job, timeout, out)
 	p.execs.Add(1)
 	p.busy.Add(int64(o.elapsed))
 	r := Result{ExitCode: o.code, TimedOut: o.killed, Duration: o.elapsed}
-	r.Output, r.Truncated = out.text()
+	r.Output, r.Truncated = out.Text()
 	switch {
 	case ctx.Err() != nil && o.killed:
 		return Result{}, ctx.Err()

@@ -39,6 +39,10 @@ type Result struct {
 	Duration time.Duration
 	// Cached is true when the result was recorded from an earlier equal run.
 	Cached bool
+	// OutOfMemory is true when the kernel killed a process of the command because
+	// the sandbox's memory limit was reached, DiskFull when everything was killed
+	// because its disk limit was. Where a sandbox cannot tell, both are false.
+	OutOfMemory, DiskFull bool
 }
 
 // Sandbox is one workspace and the means to run commands in it. Its methods
@@ -73,6 +77,29 @@ type Sandbox interface {
 	ImageDigest() string
 	// Close removes the workspace.
 	Close() error
+}
+
+// Preparer is a provider that can do work ahead: pull an image, run its setup,
+// start containers. It returns at once; what fails is told by Open.
+type Preparer interface {
+	// Prepare says that n sandboxes of the spec will be opened soon.
+	Prepare(spec Spec, n int)
+}
+
+// Searcher is a sandbox that finds text faster than its files can be read one by
+// one.
+type Searcher interface {
+	// Search returns the lines that hold the literal term, in the regular files
+	// below dir, without hidden names and binary files; it may stop after limit
+	// files.
+	Search(ctx context.Context, dir, term string, limit int) ([]Match, error)
+}
+
+// Match is a line that was searched for; lines count from 1.
+type Match struct {
+	Path string
+	Line int
+	Text string
 }
 
 // Provider makes sandboxes. It is safe for concurrent use.
