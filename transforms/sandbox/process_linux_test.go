@@ -42,31 +42,6 @@ func newProcess(t testing.TB, cfg ProcessConfig) *Process {
 	return p
 }
 
-func TestExec(t *testing.T) {
-	p := newProcess(t, ProcessConfig{})
-	s := open(t, p, schemas.File{Path: "a/b.txt", Content: "hello\n"})
-	for _, c := range []struct {
-		command, output string
-		code            int
-	}{
-		{"cat a/b.txt", "hello\n", 0},
-		{"pwd", Root + "\n", 0},
-		{"exit 7", "", 7},
-		{"echo out; echo err >&2; echo out", "out\nerr\nout\n", 0},
-		{"kill -9 $$", "", 137},
-		{"for s in TERM KILL SEGV; do kill -$s 1 2>/dev/null; done; echo alive", "alive\n", 0},
-		{"cat", "", 0}, // standard input is empty
-		{"echo x > new && cat new", "x\n", 0},
-		{"cat new", "x\n", 0},
-		{"hostname", "sandbox\n", 0},
-	} {
-		if r := run(t, s, c.command); r.Output != c.output || r.ExitCode != c.code || r.TimedOut || r.Truncated {
-			t.Errorf("Exec(%q) = %+v, want output %q and code %d", c.command, r, c.output, c.code)
-		}
-	}
-}
-
-// TestIsolation: each command must not find, reach or change what it tries.
 // TestInterruptOfATerminalIsNotForSandboxes: it goes to the process group of whom
 // it is for, who may want to finish what runs in them.
 func TestInterruptOfATerminalIsNotForSandboxes(t *testing.T) {
@@ -80,6 +55,7 @@ func TestInterruptOfATerminalIsNotForSandboxes(t *testing.T) {
 	}
 }
 
+// TestIsolation: each command must not find, reach or change what it tries.
 func TestIsolation(t *testing.T) {
 	secret := filepath.Join(t.TempDir(), "secret")
 	if err := os.WriteFile(secret, []byte("host"), 0o644); err != nil {

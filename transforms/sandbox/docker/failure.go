@@ -62,7 +62,7 @@ func classify(err error) error {
 		return fmt.Errorf("%w: %w", ErrDaemonGone, err)
 	case strings.Contains(text, "no space left on device"), strings.Contains(text, "disk quota exceeded"):
 		return fmt.Errorf("%w: %w", ErrDiskFull, err)
-	case errdefs.IsNotFound(err) && strings.Contains(text, "no such image"):
+	case errdefs.IsNotFound(err) && strings.Contains(text, "no such image"), strings.Contains(text, "invalid reference format"):
 		return fmt.Errorf("%w: %w", ErrImageMissing, err)
 	case errdefs.IsNotFound(err) && strings.Contains(text, "no such container"), errdefs.IsConflict(err):
 		return fmt.Errorf("%w: %w", ErrContainerGone, err)

@@ -32,7 +32,16 @@ func (s *box) Patch(ctx context.Context) (string, error) {
 }
 
 func (s *box) patch(ctx context.Context) (string, error) {
-	paths, err := s.changed(ctx)
+	stands, err := s.stands(ctx)
+	if err != nil {
+		return "", err
+	}
+	var paths []string
+	if stands {
+		paths, err = s.changed(ctx)
+	} else {
+		paths, err = s.below(ctx, "")
+	}
 	if err != nil {
 		return "", err
 	}
@@ -40,28 +49,24 @@ func (s *box) patch(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("making a container to compare with: %w", err)
 	}
-	opened := map[string]string{}
-	for _, f := range s.files {
-		opened[f.Path] = f.Content
-	}
+	opened := contents(s.files)
+	limit := s.provider.cfg.Limits.ReadBytes
 	changes := make([]sandbox.Change, len(paths))
 	read, ctx := errgroup.WithContext(ctx)
 	read.SetLimit(copies)
 	for i, name := range paths {
-		read.Go(func() error {
-			limit := s.provider.cfg.Limits.ReadBytes
-			after, err := readOne(ctx, s.provider.api, s.id, path.Join(s.root, name), limit)
-			if err != nil {
-				return err
+		read.Go(func() (err error) {
+			change := sandbox.Change{Path: name}
+			if stands {
+				if change.After, err = readOne(ctx, s.provider.api, s.id, path.Join(s.root, name), limit); err != nil {
+					return err
+				}
 			}
-			var before *sandbox.Content
-			if text, ok := opened[name]; ok {
-				before = &sandbox.Content{Text: text}
-			} else if before, err = readOne(ctx, s.provider.api, below, path.Join(s.root, name), limit); err != nil {
-				return err
+			if change.Before = opened[name]; change.Before == nil {
+				change.Before, err = readOne(ctx, s.provider.api, below, path.Join(s.root, name), limit)
 			}
-			changes[i] = sandbox.Change{Path: name, Before: before, After: after}
-			return nil
+			changes[i] = change
+			return err
 		})
 	}
 	if err := read.Wait(); err != nil {
@@ -78,6 +83,21 @@ func (s *box) patch(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("the changed files have %d bytes: %w", total, sandbox.ErrTooLarge)
 	}
 	return sandbox.DiffChanges(changes), nil
+}
+
+func contents(files []schemas.File) map[string]*sandbox.Content {
+	m := make(map[string]*sandbox.Content, len(files))
+	for _, f := range files {
+		m[f.Path] = &sandbox.Content{Text: f.Content}
+	}
+	return m
+}
+
+// stands tells whether the workspace is still a directory. If not, all of it is
+// gone.
+func (s *box) stands(ctx context.Context) (bool, error) {
+	out, _, err := s.ask(ctx, "_kind "+quote(s.root))
+	return string(out) == "d", err
 }
 
 func binary(c *sandbox.Content) bool { return c != nil && strings.ContainsRune(c.Text, 0) }
@@ -151,6 +171,9 @@ func (s *box) below(ctx context.Context, name string) ([]string, error) {
 	}
 	var paths []string
 	err = s.walkArchive(ctx, id, path.Join(s.root, name), func(inside string, _ *tar.Header, _ io.Reader) error {
+		if name == "" && strings.HasPrefix(inside, ".git/") {
+			return nil
+		}
 		paths = append(paths, path.Join(name, inside))
 		if len(paths) > s.provider.cfg.Limits.PatchFiles {
 			return fmt.Errorf("over %d files removed: %w", s.provider.cfg.Limits.PatchFiles, sandbox.ErrTooLarge)

@@ -63,7 +63,7 @@ if [ -e .git ]; then
     export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0='*'
     git for-each-ref --no-merged=HEAD --format='delete %(refname)' | git update-ref --stdin
     for r in $(git remote); do git remote remove "$r"; done
-    rm -rf .git/logs .git/FETCH_HEAD .git/ORIG_HEAD .git/MERGE_HEAD .git/refs/stash .git/packed-refs.lock
+    rm -rf .git/logs .git/refs/stash .git/*_MSG .git/*_EDITMSG .git/*?_HEAD .git/rebase-* .git/sequencer .git/worktrees
     git reflog expire --expire=now --all
     git -c gc.cruftPacks=false gc -q --prune=now
   else

@@ -19,13 +19,13 @@ func (p *Provider) prepared(ctx context.Context, reference, base string, spec sa
 	if err == nil || !errdefs.IsNotFound(err) {
 		return found.ID, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, p.cfg.SetupTime+p.cfg.StartTime)
-	defer cancel()
 	birth := birthOf(&readyImage{id: base}, spec)
 	c, err := p.launch(ctx, "setup of "+spec.Image, birth)
 	if err != nil {
 		return "", err
 	}
+	ctx, cancel := context.WithTimeout(ctx, p.cfg.SetupTime)
+	defer cancel()
 	id, err := c.prepare(ctx, reference, spec)
 	return id, errors.Join(err, c.close())
 }
