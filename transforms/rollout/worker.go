@@ -44,6 +44,9 @@ type Emit struct {
 // or as a tombstone with its dead letter. Its error is the end of ctx; then the
 // order must be run again.
 func (w *Worker) Do(ctx context.Context, order schemas.Task, source schemas.Position, emit Emit) error {
+	if ahead, ok := w.agent.sandboxes.(sandbox.Preparer); ok {
+		ahead.Prepare(sandbox.ForAgent(order), int(order.Rollouts))
+	}
 	if err := w.admit(ctx, order.Iteration); err != nil {
 		return err
 	}

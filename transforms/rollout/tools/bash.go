@@ -35,6 +35,12 @@ func (t *Toolbox) bash(ctx context.Context, args map[string]string) (answer, err
 	if t.limits.Style == Brief {
 		output = withoutStacks(output)
 	}
+	switch {
+	case r.OutOfMemory:
+		output += "\n[killed: the sandbox's memory limit was reached]"
+	case r.DiskFull:
+		output += "\n[killed: the sandbox's disk limit was reached; remove files before you go on]"
+	}
 	if r.TimedOut {
 		note := fmt.Sprintf("The command took too long to execute (>%gs)", t.limits.Action.Seconds())
 		if output != "" {

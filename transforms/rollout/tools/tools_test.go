@@ -288,3 +288,58 @@ func FuzzFormat(f *testing.F) {
 		}
 	})
 }
+
+// finder is a workspace that searches by itself.
+type finder struct {
+	sandbox.Sandbox
+	matches []sandbox.Match
+	err     error
+}
+
+func (f finder) Search(_ context.Context, dir, term string, limit int) ([]sandbox.Match, error) {
+	return f.matches, f.err
+}
+
+func TestSearchInTheSandbox(t *testing.T) {
+	many := make([]sandbox.Match, searchFiles+1)
+	for i := range many {
+		many[i] = sandbox.Match{Path: fmt.Sprint(i), Line: 1}
+	}
+	for _, c := range []struct {
+		name   string
+		finder finder
+		want   string
+	}{
+		{"matches", finder{matches: []sandbox.Match{{Path: "b.py", Line: 3, Text: "x"}, {Path: "a.py", Line: 1, Text: "x y"}, {Path: "a.py", Line: 9, Text: "x"}}},
+			"Execution output of [search]:\n./a.py (2 matches)\n./b.py (1 matches)\n"},
+		{"none", finder{}, "Execution output of [search]:\nNo matches found for \"x\" in ."},
+		{"too many", finder{matches: many}, "Execution output of [search]:\nERROR: more than 100 files hold \"x\"; narrow your search"},
+		{"too much", finder{err: sandbox.ErrTooLarge}, "Execution output of [search]:\nERROR: more than 100 files hold \"x\"; narrow your search"},
+	} {
+		c.finder.Sandbox = newToolbox(t, Limits{}).sandbox
+		if got := do(t, New(c.finder, Limits{}), "search", "search_term", "x").Text; got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// limited is a workspace in which every command reaches a limit.
+type limited struct {
+	sandbox.Sandbox
+	result sandbox.Result
+}
+
+func (l limited) Exec(context.Context, string, time.Duration) (sandbox.Result, error) {
+	return l.result, nil
+}
+
+func TestBashTellsOfLimits(t *testing.T) {
+	for want, result := range map[string]sandbox.Result{
+		"memory limit was reached": {OutOfMemory: true, ExitCode: 137}, "disk limit was reached": {DiskFull: true, ExitCode: 137},
+	} {
+		box := limited{newToolbox(t, Limits{}).sandbox, result}
+		if o := do(t, New(box, Limits{}), "execute_bash", "cmd", "x"); !strings.Contains(o.Text, want) || o.ExitCode != 137 {
+			t.Errorf("%+v, want %q", o, want)
+		}
+	}
+}
