@@ -29,6 +29,7 @@ type Agent struct {
 type Config struct {
 	Limits   Limits           `yaml:"limits"`
 	Prompt   Prompt           `yaml:"prompt"`
+	Notices  Notices          `yaml:"notices"`
 	Tools    tools.Limits     `yaml:"tools"`
 	Sampling kernels.Sampling `yaml:"-"`
 	// Seed and the order decide the random numbers of a rollout.
@@ -176,6 +177,7 @@ func (e *episode) play(ctx context.Context) (schemas.Termination, error) {
 		if len(e.trajectory.Steps) >= e.cfg.Limits.Steps {
 			return schemas.StepLimit, nil
 		}
+		observation += e.cfg.Notices.lines(len(e.trajectory.Steps), e.cfg.Limits.Steps, len(e.transcript.tokens))
 		e.transcript.give(e.chat.Close(stopped))
 		e.transcript.give(e.chat.Render(tokenizer.Message{Role: "user", Content: observation}))
 		e.transcript.give(e.chat.Open("assistant"))

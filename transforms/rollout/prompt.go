@@ -1,12 +1,14 @@
 package rollout
 
 import (
+	"cmp"
 	"fmt"
 	"sort"
 	"strings"
 	"text/template"
 
 	"millrace/schemas"
+	"millrace/transforms/sandbox"
 )
 
 // Prompt are the texts that frame a task, as Go templates over [PromptData].
@@ -21,8 +23,11 @@ type Prompt struct {
 // PromptData is what a prompt template may name.
 type PromptData struct {
 	Statement string
-	// Files are the paths of the snapshot that are not module files.
+	// Files are the paths of the snapshot that are not module files; none where the
+	// snapshot is a container image.
 	Files []string
+	// Workdir is the directory of the repository.
+	Workdir string
 }
 
 // BriefPrompt suits a policy of a few million parameters: it was warm-started
@@ -38,7 +43,7 @@ type templates struct{ system, user, reminder *template.Template }
 
 func (p Prompt) parse() (templates, error) {
 	var t templates
-	task := PromptData{Statement: "It is broken.", Files: []string{"a.go", "a_test.go"}}
+	task := PromptData{Statement: "It is broken.", Files: []string{"a.go", "a_test.go"}, Workdir: sandbox.Root}
 	for _, f := range []struct {
 		name   string
 		text   string
@@ -66,7 +71,7 @@ func render(t *template.Template, data any) (string, error) {
 }
 
 func promptData(task schemas.Task) PromptData {
-	data := PromptData{Statement: task.Statement}
+	data := PromptData{Statement: task.Statement, Workdir: cmp.Or(task.Workdir, sandbox.Root)}
 	for _, f := range task.Files {
 		if f.Path != "go.mod" && f.Path != "go.sum" {
 			data.Files = append(data.Files, f.Path)
