@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"millrace/schemas"
-	"millrace/transforms/score"
+	"millrace/transforms/testlog"
 )
 
 const (
@@ -35,7 +35,7 @@ var runEnv = []string{
 
 // testRun is what one "go test -json" came to.
 type testRun struct {
-	score.Results
+	testlog.Results
 	// Output is all that the command wrote; Results.Text keeps the end only.
 	Output string
 }
@@ -74,7 +74,11 @@ func goTest(ctx context.Context, files []schemas.File, limit time.Duration) (tes
 	if err != nil && !errors.As(err, &exit) {
 		return testRun{}, fmt.Errorf("running go test: %w", err)
 	}
-	r := testRun{Results: score.ParseGoTest(out.String()), Output: out.String()}
+	results, err := testlog.Parse(testlog.GoTestJSON, out.String(), testlog.Options{})
+	if err != nil {
+		return testRun{}, fmt.Errorf("running go test: %w", err)
+	}
+	r := testRun{Results: results, Output: out.String()}
 	if r.Trouble != "" {
 		return r, fmt.Errorf("running go test: %s", r.Trouble)
 	}

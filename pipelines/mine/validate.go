@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"millrace/schemas"
-	"millrace/transforms/score"
+	"millrace/transforms/testlog"
 )
 
 // Outcome says what validation made of a candidate.
@@ -112,7 +112,7 @@ func withHidden(t schemas.Task) []schemas.File {
 func passed(r testRun, test string) bool {
 	for _, v := range r.Verdicts {
 		if v.Test == test {
-			return v.Status == score.Pass
+			return v.Status == testlog.Passed
 		}
 	}
 	return false

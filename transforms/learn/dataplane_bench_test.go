@@ -15,7 +15,7 @@ import (
 	"millrace/schemas"
 	"millrace/transforms/advantage"
 	"millrace/transforms/filter"
-	"millrace/transforms/score"
+	"millrace/transforms/testlog"
 )
 
 const (
@@ -27,8 +27,8 @@ const (
 )
 
 // recorded is the test run that every trajectory's reward is graded from.
-var recorded = score.Results{Verdicts: []score.Verdict{
-	{Package: "p", Test: "TestA", Status: score.Pass}, {Package: "p", Test: "TestB", Status: score.Pass}, {Package: "p", Test: "TestC", Status: score.Fail},
+var recorded = testlog.Results{Verdicts: []testlog.Verdict{
+	{Test: "TestA", Name: "p.TestA", Status: testlog.Passed}, {Test: "TestB", Name: "p.TestB", Status: testlog.Passed}, {Test: "TestC", Name: "p.TestC", Status: testlog.Failed},
 }}
 
 // planeFrames are the trajectories of one group as rollout writes them, a frame
@@ -77,7 +77,11 @@ func planeOf(frames [][]byte) (bins [][]int, err error) {
 			return nil, err
 		}
 		reward := schemas.Reward{Trajectory: trajectories[0]}
-		reward.Value, reward.Passed, reward.FailedTests = score.Grade(reward.Trajectory.Task, recorded)
+		grade, err := testlog.Judge(reward.Trajectory.Task, recorded)
+		if err != nil {
+			return nil, err
+		}
+		reward.Value, reward.Passed, reward.FailedTests = grade.Value, grade.Passed, grade.Failed
 		rewarded, err := schemas.Rewards.Encode(reward)
 		if err != nil {
 			return nil, err

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"millrace/transforms/testlog"
 )
 
 // A restarted scorer makes no run again, whatever a crash did to the last line.
@@ -62,7 +64,7 @@ func TestDamagedLineIsSkipped(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, key := range []string{"one", "two", "three"} {
-			c.append(key, Run{Results: Results{Verdicts: []Verdict{{"m", "Test" + key, Pass}}}})
+			c.append(key, Run{testlog.Results{Verdicts: []testlog.Verdict{{Test: "Test" + key, Status: testlog.Passed}}}})
 		}
 		if err := c.close(); err != nil {
 			t.Fatal(err)
@@ -126,7 +128,7 @@ func TestCacheFileCannotGrow(t *testing.T) {
 // FuzzReadCache: no input panics or is refused, and every line that is accepted
 // is accepted again when written.
 func FuzzReadCache(f *testing.F) {
-	body, _ := json.Marshal(cacheLine{"key", Run{TimedOut: true}})
+	body, _ := json.Marshal(cacheLine{"key", Run{testlog.Results{TimedOut: true}}})
 	f.Add([]byte(checksum(body) + " " + string(body) + "\n"))
 	f.Add([]byte("00000000 {}\n"))
 	f.Add([]byte("\n\n{"))

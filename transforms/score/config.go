@@ -23,6 +23,10 @@ type Config struct {
 	// the provider says of itself: the toolchain, "go1.26.8 linux/amd64". Runs
 	// recorded under another name are not used.
 	Environment string
+	// Compat reads logs as the datasets' original parsers do (see
+	// [testlog.Options]): for an evaluation whose number is compared with a
+	// published one.
+	Compat bool
 	// CacheEntries bounds the number of test runs remembered in memory (about
 	// 1 to 5 KiB each).
 	CacheEntries int

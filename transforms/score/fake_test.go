@@ -9,6 +9,7 @@ import (
 
 	"millrace/schemas"
 	"millrace/transforms/sandbox"
+	"millrace/transforms/testlog"
 )
 
 // fakeProvider answers Exec with a function and counts what is open.
@@ -69,9 +70,9 @@ func (s *fakeSandbox) Patch(context.Context) (string, error) { panic("Patch") }
 func (s *fakeSandbox) ImageDigest() string                   { return "" }
 
 // verdict makes the output of a run of TestHidden.
-func verdict(s Status) sandbox.Result {
-	r := sandbox.Result{Output: `{"Action":"` + string(s) + `","Package":"m","Test":"TestHidden"}` + "\n"}
-	if s != Pass {
+func verdict(action string) sandbox.Result {
+	r := sandbox.Result{Output: `{"Action":"` + action + `","Package":"m","Test":"TestHidden"}` + "\n"}
+	if action != "pass" {
 		r.ExitCode = 1
 	}
 	return r
@@ -82,10 +83,10 @@ func solvedWhen(content string) func(context.Context, []schemas.File) (sandbox.R
 	return func(_ context.Context, files []schemas.File) (sandbox.Result, error) {
 		for _, f := range files {
 			if f.Path == "a.go" && f.Content == content {
-				return verdict(Pass), nil
+				return verdict("pass"), nil
 			}
 		}
-		return verdict(Fail), nil
+		return verdict("fail"), nil
 	}
 }
 
@@ -95,7 +96,7 @@ func aTask(content string) schemas.Task {
 		ID:          "task",
 		Files:       []schemas.File{{Path: "a.go", Content: content}, {Path: "a_test.go", Content: "visible\n"}, {Path: "go.mod", Content: "module m\n"}},
 		HiddenTests: []schemas.File{{Path: "hidden_test.go", Content: "hidden\n"}},
-		TestCommand: "go test -json ./...", TestFormat: GoTestJSON,
+		TestCommand: "go test -json ./...", TestFormat: testlog.GoTestJSON,
 		FailToPass: []string{"TestHidden"}, Rollouts: 2,
 	}
 }

@@ -1,11 +1,14 @@
 package score
 
-import "millrace/schemas"
+import (
+	"millrace/schemas"
+	"millrace/transforms/testlog"
+)
 
-// Recorded grades the recorded results of a rewarded trajectory's tests again, by the
-// rules of [Grade] (invariant 5: the same results, the same reward). A trajectory that
-// could not be scored stays so; one whose tests were never run, as another scorer
-// leaves it, is a failure.
+// Recorded grades the recorded results of a rewarded trajectory's tests again, by its
+// task's rule (invariant 5: the same results, the same reward; see [testlog.Again]). A
+// trajectory that could not be scored stays so; one whose tests were never run, as
+// another scorer leaves it, is a failure, and so is one whose rule is unknown.
 func Recorded(r schemas.Reward) schemas.Reward {
 	if r.Failure != "" {
 		return r
@@ -14,13 +17,11 @@ func Recorded(r schemas.Reward) schemas.Reward {
 		r.Value, r.Failure = 0, "no test results are recorded with the trajectory"
 		return r
 	}
-	var results Results
-	for _, name := range r.Passed {
-		results.Verdicts = append(results.Verdicts, Verdict{Test: name, Status: Pass})
+	grade, err := testlog.Again(r.Trajectory.Task, r.Passed, r.FailedTests)
+	if err != nil {
+		r.Value, r.Failure = 0, err.Error()
+		return r
 	}
-	for _, name := range r.FailedTests {
-		results.Verdicts = append(results.Verdicts, Verdict{Test: name, Status: Fail})
-	}
-	r.Value, r.Passed, r.FailedTests = Grade(r.Trajectory.Task, results)
+	r.Value, r.Passed, r.FailedTests = grade.Value, grade.Passed, grade.Failed
 	return r
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"millrace/schemas"
+	"millrace/transforms/testlog"
 )
 
 // TestReplayIsDeterministic (invariant 5): the recorded results of every kind of run
@@ -14,14 +15,18 @@ func TestReplayIsDeterministic(t *testing.T) {
 	task := aTask("wrong\n")
 	task.PassToPass = []string{"TestOther"}
 	task.ID, task.FailToPass = "t", []string{"TestHidden", "m.TestDeep/sub"}
-	for name, results := range map[string]Results{
-		"all pass":     {Verdicts: []Verdict{{"m", "TestHidden", Pass}, {"m", "TestDeep/sub", Pass}, {"m", "TestOther", Pass}}},
-		"one fails":    {Verdicts: []Verdict{{"m", "TestHidden", Fail}, {"m", "TestDeep/sub", Pass}, {"m", "TestOther", Pass}}},
-		"one skipped":  {Verdicts: []Verdict{{"m", "TestHidden", Skip}, {"m", "TestDeep/sub", Pass}, {"m", "TestOther", Pass}}},
+	for name, results := range map[string]testlog.Results{
+		"all pass":     {Verdicts: []testlog.Verdict{{Test: "TestHidden", Name: "m.TestHidden", Status: testlog.Passed}, {Test: "TestDeep/sub", Name: "m.TestDeep/sub", Status: testlog.Passed}, {Test: "TestOther", Name: "m.TestOther", Status: testlog.Passed}}},
+		"one fails":    {Verdicts: []testlog.Verdict{{Test: "TestHidden", Name: "m.TestHidden", Status: testlog.Failed}, {Test: "TestDeep/sub", Name: "m.TestDeep/sub", Status: testlog.Passed}, {Test: "TestOther", Name: "m.TestOther", Status: testlog.Passed}}},
+		"one skipped":  {Verdicts: []testlog.Verdict{{Test: "TestHidden", Name: "m.TestHidden", Status: testlog.Skipped}, {Test: "TestDeep/sub", Name: "m.TestDeep/sub", Status: testlog.Passed}, {Test: "TestOther", Name: "m.TestOther", Status: testlog.Passed}}},
 		"none was run": {},
 	} {
 		r := schemas.Reward{Trajectory: trajectory(task, ""), Output: "tail", Cached: true, Duration: 7}
-		r.Value, r.Passed, r.FailedTests = Grade(task, results)
+		grade, err := testlog.Judge(task, results)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Value, r.Passed, r.FailedTests = grade.Value, grade.Passed, grade.Failed
 		if diff := cmp.Diff(r, Recorded(r)); diff != "" {
 			t.Errorf("%s (-graded +graded again):\n%s", name, diff)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"millrace/schemas"
 	"millrace/transforms/sandbox"
+	"millrace/transforms/testlog"
 )
 
 // TestRealTests scores with the go command in the process sandbox: a fault, its
@@ -50,7 +51,7 @@ func TestRealTests(t *testing.T) {
 		},
 		HiddenTests: []schemas.File{{Path: "hidden_test.go",
 			Content: test + "func TestMax(t *testing.T) {\n\tif got := Max(1, 2); got != 2 {\n\t\tt.Errorf(\"Max(1, 2) = %d\", got)\n\t}\n}\n"}},
-		TestCommand: "go test -json -timeout 3s ./...", TestFormat: GoTestJSON,
+		TestCommand: "go test -json -timeout 3s ./...", TestFormat: testlog.GoTestJSON,
 		FailToPass: []string{"TestMax"}, PassToPass: []string{"example.com/m.TestEqual"},
 	}
 	becomes := func(content string) string {

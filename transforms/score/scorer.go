@@ -8,6 +8,7 @@ import (
 
 	"millrace/schemas"
 	"millrace/transforms/sandbox"
+	"millrace/transforms/testlog"
 )
 
 // Scorer scores trajectories by their tasks' hidden tests. It is safe for
@@ -49,6 +50,10 @@ func (s *Scorer) Score(ctx context.Context, t schemas.Trajectory) (schemas.Rewar
 	started := time.Now()
 	reward := schemas.Reward{Trajectory: t}
 	run, cached, err := s.run(ctx, t)
+	var grade testlog.Grade
+	if err == nil {
+		grade, err = testlog.Judge(t.Task, run.Results)
+	}
 	switch {
 	case errors.Is(err, errStopped):
 		return schemas.Reward{}, fmt.Errorf("scoring trajectory %s: %w", t.ID, err)
@@ -56,7 +61,7 @@ func (s *Scorer) Score(ctx context.Context, t schemas.Trajectory) (schemas.Rewar
 		s.counters.failures.Add(1)
 		reward.Failure = err.Error()
 	default:
-		reward.Value, reward.Passed, reward.FailedTests = Grade(t.Task, run.Results)
+		reward.Value, reward.Passed, reward.FailedTests = grade.Value, grade.Passed, grade.Failed
 		reward.Output, reward.Cached = run.Text, cached
 		if cached {
 			s.counters.hits.Add(1)
@@ -75,29 +80,36 @@ func (s *Scorer) run(ctx context.Context, t schemas.Trajectory) (Run, bool, erro
 	if err := scorable(t.Task); err != nil {
 		return Run{}, false, err
 	}
-	workspace, err := Workspace(t.Task, t.Patch)
+	e, err := settingOf(t.Task, t.Patch)
 	if err != nil {
 		return Run{}, false, err
 	}
-	key := Key(s.provider.Describe()+"\n"+s.config.Environment, t.Task, workspace)
-	return s.cache.do(key, func() (Run, error) {
+	return s.cache.do(e.key(s.environment(), t.ImageDigest, t.Task), func() (Run, error) {
 		return s.retry(ctx, func() (Run, error) {
-			return s.attempt(ctx, t.ID, t.Task.TestCommand, workspace)
+			return s.attempt(ctx, t.ID, t.Task, e)
 		})
 	})
+}
+
+// environment names what verdicts depend on beside the task and the workspace.
+func (s *Scorer) environment() string {
+	environment := s.provider.Describe() + "\n" + s.config.Environment
+	if s.config.Compat {
+		environment += "\ncompat"
+	}
+	return environment
 }
 
 // scorable says what a task lacks to be scored here.
 func scorable(t schemas.Task) error {
 	switch {
-	case t.Image != "" && len(t.Files) == 0:
-		return fmt.Errorf("task %s is a container image (%s), and this scorer opens workspaces from files", t.ID, t.Image)
 	case t.TestCommand == "":
 		return fmt.Errorf("task %s has no test command", t.ID)
-	case t.TestFormat != GoTestJSON:
-		return fmt.Errorf("task %s: unknown test format %q, want %q", t.ID, t.TestFormat, GoTestJSON)
-	case len(t.FailToPass)+len(t.PassToPass) == 0:
+	case len(t.FailToPass)+len(t.PassToPass)+len(t.Expected) == 0:
 		return fmt.Errorf("task %s expects no test, so nothing can decide it", t.ID)
+	}
+	if err := errors.Join(testlog.CheckFormat(t.TestFormat), testlog.CheckRule(t.Rule)); err != nil {
+		return fmt.Errorf("task %s: %w", t.ID, err)
 	}
 	return nil
 }
@@ -117,6 +129,9 @@ func (s *Scorer) retry(ctx context.Context, f func() (Run, error)) (Run, error) 
 		}
 		if ctx.Err() != nil {
 			return Run{}, fmt.Errorf("%w: %w", errStopped, context.Cause(ctx))
+		}
+		if errors.Is(err, sandbox.ErrPatch) || errors.Is(err, sandbox.ErrUnsupported) {
+			return Run{}, err
 		}
 		if attempt == s.config.Attempts {
 			return Run{}, fmt.Errorf("after %d attempts: %w", attempt, err)

@@ -79,7 +79,7 @@ func TestNoFailureBecomesAReward(t *testing.T) {
 		"sandbox does not start":  {open: func(context.Context) error { return boom }, fails: "no such namespace"},
 		"sandbox dies":            {err: boom, fails: "no such namespace"},
 		"disk full":               {res: sandbox.Result{ExitCode: 1, Output: trouble}, fails: "no space left on device"},
-		"disk full behind a pass": {res: sandbox.Result{ExitCode: 1, Output: verdict(Pass).Output + trouble}, fails: "no space left on device"},
+		"disk full behind a pass": {res: sandbox.Result{ExitCode: 1, Output: verdict("pass").Output + trouble}, fails: "no space left on device"},
 		"no go command":           {res: sandbox.Result{ExitCode: 127, Output: "sh: 1: go: not found\n"}, fails: "go: not found"},
 		"sandbox hangs": {open: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() },
 			fails: context.DeadlineExceeded.Error()},
@@ -118,6 +118,16 @@ func TestNoFailureBecomesAReward(t *testing.T) {
 	}
 }
 
+// TestUnsupported: a provider that can never open the task is asked once.
+func TestUnsupported(t *testing.T) {
+	p := &fakeProvider{open: func(context.Context) error { return fmt.Errorf("image repo:1: %w", sandbox.ErrUnsupported) }}
+	task := aTask("wrong\n")
+	task.Image, task.Files = "repo:1", nil
+	if r := score(t, newScorer(t, p, nil), trajectory(task, "")); !strings.Contains(r.Failure, "repo:1") || p.opens != 1 {
+		t.Errorf("failure %q after %d attempts", r.Failure, p.opens)
+	}
+}
+
 // What no retry can mend fails at once, without a sandbox.
 func TestUnscorable(t *testing.T) {
 	p := &fakeProvider{exec: solvedWhen("right\n")}
@@ -136,9 +146,9 @@ func TestUnscorable(t *testing.T) {
 		{tombstone, "policy did not answer"},
 		{trajectory(aTask("wrong\n"), patchA("something else", "right")), "patch"},
 		{change(func(t *schemas.Task) { t.FailToPass = nil }), "expects no test"},
-		{change(func(t *schemas.Task) { t.TestFormat = "pytest" }), `"pytest"`},
+		{change(func(t *schemas.Task) { t.TestFormat = "py.test" }), `unknown test format "py.test", want one of ant,`},
+		{change(func(t *schemas.Task) { t.Rule = "most" }), `unknown rule "most", want one of fail-only,`},
 		{change(func(t *schemas.Task) { t.TestCommand = "" }), "no test command"},
-		{change(func(t *schemas.Task) { t.Image, t.Files = "repo:1", nil }), "repo:1"},
 	} {
 		if r := score(t, s, tt.t); !strings.Contains(r.Failure, tt.want) || r.Value != 0 {
 			t.Errorf("failure %q, want one that names %q", r.Failure, tt.want)
@@ -158,7 +168,7 @@ func TestRetryPausesDouble(t *testing.T) {
 			if len(at) < 4 {
 				return sandbox.Result{}, errors.New("busy")
 			}
-			return verdict(Pass), nil
+			return verdict("pass"), nil
 		}}
 		s := newScorer(t, p, func(c *Config) { c.Attempts, c.Backoff = 4, time.Second })
 		if r := score(t, s, trajectory(aTask("x\n"), "")); r.Value != 1 || r.Failure != "" {
@@ -181,7 +191,7 @@ func TestStoppedScoringIsNoReward(t *testing.T) {
 			case <-ctx.Done():
 				return sandbox.Result{}, ctx.Err()
 			case <-time.After(10 * time.Second):
-				return verdict(Pass), nil
+				return verdict("pass"), nil
 			}
 		}}
 		s := newScorer(t, p, nil)
@@ -213,7 +223,7 @@ func TestSingleFlight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &fakeProvider{exec: func(context.Context, []schemas.File) (sandbox.Result, error) {
 			time.Sleep(time.Second)
-			return verdict(Pass), nil
+			return verdict("pass"), nil
 		}}
 		s := newScorer(t, p, nil)
 		var wg sync.WaitGroup

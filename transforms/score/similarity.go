@@ -2,11 +2,9 @@ package score
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
-	"unicode/utf8"
 
 	"millrace/schemas"
 	"millrace/transforms/sandbox"
@@ -16,44 +14,48 @@ import (
 // calls: what SWE-RL gives an answer that cannot be read.
 const BadFormat = -1.0
 
-// similarityLimit bounds the characters of one file's diff. The comparison takes time
-// in the square of it, and at worst in the cube.
-const similarityLimit = 1 << 15
-
 // Similarity rewards a patch by its likeness to the task's gold patch (SWE-RL, Wei et
 // al. 2025, arXiv:2502.18449, section 2.2):
 //
 //	-1                          the rollout is malformed
 //	mean over F of ratio_f      else, F the files that the patch or the gold patch changes
 //
-// ratio_f compares the unified diffs of a file, character by character (difflib); it is
-// 0 for a file that one of the two does not change. Both patches are first applied to
-// the snapshot and their diffs are made anew, so how a diff was written does not count.
-// An agent that changes nothing has reward 0. Files are summed in the order of their
-// paths.
+// ratio_f compares the unified diffs of a file, character by character
+// (difflib.Ratio); it is 0 for a file that one of the two does not change. Both
+// patches are first applied to the snapshot and their diffs are made anew
+// (difflib.Hunks), so how a diff was written does not count. An agent that changes
+// nothing has reward 0.
 //
-// A task without files or gold patch, and a file whose diff is longer than 32,768
-// characters, are failures and not rewards (invariant 1).
+// The ratios are summed in the order of the files' paths, one after the other. SWE-RL
+// sums a Python set, in an order that no two processes share, and from Python 3.12 on
+// with compensation; so means over three files or more agree with it to the last bits
+// and not always in them. A single ratio agrees to the bit.
+//
+// A task without files or gold patch, and a file that is too much to compare
+// (difflib.ErrTooMuch), are failures and not rewards (invariant 1).
 type Similarity struct{}
 
 // Score returns the reward. Its error is the end of ctx.
 func (Similarity) Score(ctx context.Context, t schemas.Trajectory) (schemas.Reward, error) {
-	if err := ctx.Err(); err != nil {
+	if ctx.Err() != nil {
 		return schemas.Reward{}, context.Cause(ctx)
 	}
 	started := time.Now()
 	reward := schemas.Reward{Trajectory: t}
-	value, err := similarity(t)
-	if err != nil {
-		reward.Failure = err.Error()
-	} else {
+	value, err := similarity(ctx, t)
+	switch {
+	case err == nil:
 		reward.Value = value
+	case ctx.Err() != nil && errors.Is(err, context.Cause(ctx)):
+		return schemas.Reward{}, fmt.Errorf("scoring trajectory %s: %w", t.ID, err)
+	default:
+		reward.Failure = err.Error()
 	}
 	reward.Duration = time.Since(started).Microseconds()
 	return reward, nil
 }
 
-func similarity(t schemas.Trajectory) (float64, error) {
+func similarity(ctx context.Context, t schemas.Trajectory) (float64, error) {
 	switch {
 	case t.Termination == schemas.Failed:
 		return 0, fmt.Errorf("rollout: %s", t.Failure)
@@ -64,66 +66,13 @@ func similarity(t schemas.Trajectory) (float64, error) {
 	case t.Termination == schemas.Malformed:
 		return BadFormat, nil
 	}
-	gold, err := changes(t.Task.Files, t.Task.GoldPatch)
+	gold, err := sandbox.Apply(t.Task.Files, t.Task.GoldPatch)
 	if err != nil {
 		return 0, fmt.Errorf("applying the gold patch of task %s: %w", t.Task.ID, err)
 	}
-	made, err := changes(t.Task.Files, t.Patch)
+	made, err := sandbox.Apply(t.Task.Files, t.Patch)
 	if err != nil {
 		return 0, fmt.Errorf("applying the agent's patch to the snapshot of task %s: %w", t.Task.ID, err)
 	}
-	return likeness(made, gold)
-}
-
-// changes are the diffs that a patch makes, by path; a file that it leaves alike is not
-// among them.
-func changes(files []schemas.File, patch string) (map[string]string, error) {
-	patched, err := sandbox.Apply(files, patch)
-	if err != nil {
-		return nil, err
-	}
-	before, after := map[string]string{}, map[string]string{}
-	for _, f := range files {
-		before[f.Path] = f.Content
-	}
-	for _, f := range patched {
-		after[f.Path] = f.Content
-	}
-	diffs := map[string]string{}
-	for path := range union(before, after) {
-		if d := unifiedDiff(before[path], after[path]); d != "" {
-			diffs[path] = d
-		}
-	}
-	return diffs, nil
-}
-
-// likeness is 1 where neither changes anything.
-func likeness(made, gold map[string]string) (float64, error) {
-	paths := union(made, gold)
-	if len(paths) == 0 {
-		return 1, nil
-	}
-	sum := 0.0
-	for _, path := range slices.Sorted(maps.Keys(paths)) {
-		a, b := made[path], gold[path]
-		if n := max(utf8.RuneCountInString(a), utf8.RuneCountInString(b)); n > similarityLimit {
-			return 0, fmt.Errorf("the diff of %s has %d characters, more than the %d that are compared", path, n, similarityLimit)
-		}
-		if a != "" && b != "" {
-			sum += ratio(a, b)
-		}
-	}
-	return sum / float64(len(paths)), nil
-}
-
-func union(a, b map[string]string) map[string]bool {
-	paths := map[string]bool{}
-	for p := range a {
-		paths[p] = true
-	}
-	for p := range b {
-		paths[p] = true
-	}
-	return paths
+	return snapshotSimilarity(ctx, t.Task.Files, gold, made)
 }

@@ -8,47 +8,9 @@ import (
 	"testing"
 
 	"millrace/schemas"
+	"millrace/transforms/difflib"
 	"millrace/transforms/sandbox"
 )
-
-// TestRatio: values that CPython's difflib gives.
-func TestRatio(t *testing.T) {
-	for _, c := range []struct {
-		a, b string
-		want float64
-	}{
-		{"abcd", "bcde", 0.75},
-		{"private Thread currentThread;", "private volatile Thread currentThread;", 0.8656716417910447},
-		{"qabxcd", "abycdf", 0.6666666666666666},
-		{"", "", 1},
-		{"é日本", "é本日", 0.6666666666666666},
-		{"tide", "diet", 0.25},
-		{"diet", "tide", 0.5}, // it is not symmetric
-	} {
-		if got := ratio(c.a, c.b); got != c.want {
-			t.Errorf("%q, %q: %v, want %v", c.a, c.b, got, c.want)
-		}
-	}
-}
-
-// TestUnifiedDiff: what CPython's unified_diff writes behind its two heads.
-func TestUnifiedDiff(t *testing.T) {
-	for _, c := range []struct{ name, before, after, want string }{
-		{"equal", "a\nb\n", "a\nb\n", ""},
-		{"line end at the end of the file", "a", "a\n", ""},
-		{"line ends", "a\r\nb\r\n", "a\nb\n", ""},
-		{"from nothing", "", "x\ny\n", "@@ -0,0 +1,2 @@\n+x\n+y"},
-		{"to nothing", "x\n", "", "@@ -1 +0,0 @@\n-x"},
-		{"one line", "a\nb\nc\n", "a\nB\nc\n", "@@ -1,3 +1,3 @@\n a\n-b\n+B\n c"},
-		{"two hunks", "1\n2\n3\n4\n5\n6\n7\n8\n9\n", "0\n2\n3\n4\n5\n6\n7\n8\n0\n",
-			"@@ -1,4 +1,4 @@\n-1\n+0\n 2\n 3\n 4\n@@ -6,4 +6,4 @@\n 6\n 7\n 8\n-9\n+0"},
-		{"Python's other line ends", "a\vb\u2028c", "a\vX\u2028c", "@@ -1,3 +1,3 @@\n a\n-b\n+X\n c"},
-	} {
-		if got := unifiedDiff(c.before, c.after); got != c.want {
-			t.Errorf("%s: %q, want %q", c.name, got, c.want)
-		}
-	}
-}
 
 // python is the example of SWE-RL's own tests; the values below are its function's.
 const python = "def add(a, b):\n    return a + b\n\ndef subtract(a, b):\n    return a - b"
@@ -116,7 +78,7 @@ func TestSimilarity(t *testing.T) {
 func TestNoFailureBecomesASimilarity(t *testing.T) {
 	files := []schemas.File{{Path: "a.go", Content: "wrong\n"}}
 	gold := patchA("wrong", "right")
-	long := strings.Repeat("x", similarityLimit)
+	long := strings.Repeat("x", difflib.MaxElements)
 	for _, c := range []struct {
 		name   string
 		files  []schemas.File
@@ -130,33 +92,42 @@ func TestNoFailureBecomesASimilarity(t *testing.T) {
 		{"gold patch of other files", files, patchA("other", "right"), gold, nil, "applying the gold patch"},
 		{"patch of other files", files, gold, patchA("other", "right"), nil, "applying the agent's patch"},
 		{"tombstone", files, gold, "", func(tr *schemas.Trajectory) { tr.Termination, tr.Failure = schemas.Failed, "no sandbox" }, "no sandbox"},
-		{"long diff", files, gold, patchA("wrong", long), nil, "more than the 32768"},
+		{"long diff", files, gold, patchA("wrong", long), nil, "the diffs of a.go: too much to compare"},
 	} {
 		if r := similar(t, c.files, c.gold, c.patch, c.change); r.Value != 0 || !strings.Contains(r.Failure, c.want) {
 			t.Errorf("%s: %v %q, want a failure that names %q", c.name, r.Value, r.Failure, c.want)
 		}
 	}
+}
+
+// TestSimilarityStops: the end of the caller's context, before or in the middle of a
+// comparison, is neither reward nor failure.
+func TestSimilarityStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := (Similarity{}).Score(ctx, schemas.Trajectory{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("stopped: %v", err)
+		t.Errorf("stopped before: %v", err)
+	}
+	why := errors.New("the scorer stops")
+	files := []schemas.File{{Path: "a.go", Content: "wrong\n"}}
+	late := &lateEnd{Context: t.Context(), looks: 3, why: why}
+	r, err := Similarity{}.Score(late, schemas.Trajectory{ID: "g#0.0", Termination: schemas.Finished,
+		Task: schemas.Task{ID: "t", Files: files, GoldPatch: patchA("wrong", "right")}, Patch: patchA("wrong", "other")})
+	if !errors.Is(err, why) || r.Failure != "" || r.Value != 0 {
+		t.Errorf("stopped in the middle: %+v, %v", r, err)
 	}
 }
 
-// FuzzUnifiedDiff: the hunks of a diff tell the lines they hold, and only equal texts,
-// but for line ends, have none.
-func FuzzUnifiedDiff(f *testing.F) {
-	f.Add("a\nb\n", "a\nc\n")
-	f.Add("", "x")
-	f.Add("a\x85b\r\n\r", "\u2028")
-	f.Fuzz(func(t *testing.T, before, after string) {
-		if len(before)+len(after) > 1<<12 {
-			return
-		}
-		a, b := splitLines(before), splitLines(after)
-		equal := strings.Join(a, "\n") == strings.Join(b, "\n") && len(a) == len(b)
-		if d := unifiedDiff(before, after); (d == "") != equal {
-			t.Errorf("%q, %q: diff %q", before, after, d)
-		}
-	})
+// lateEnd is a context that ends when it has been looked at a number of times.
+type lateEnd struct {
+	context.Context
+	looks int
+	why   error
+}
+
+func (c *lateEnd) Err() error {
+	if c.looks--; c.looks < 0 {
+		return c.why
+	}
+	return nil
 }

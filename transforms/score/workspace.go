@@ -1,11 +1,7 @@
 package score
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
-	"encoding/hex"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -53,29 +49,4 @@ func Workspace(task schemas.Task, patch string) ([]schemas.File, error) {
 func isTest(path string) bool {
 	return strings.HasSuffix(path, "_test.go") ||
 		strings.HasPrefix(path, "testdata/") || strings.Contains(path, "/testdata/")
-}
-
-// Key identifies the verdicts of a test run by everything they depend on: the
-// environment (what the provider says of itself and Config.Environment; the
-// image), the command, its output's format, and the workspace with the hidden
-// tests in it. The snapshot and the task's id are not part of it, so two tasks
-// whose agents arrive at the same end state share one run. Each field goes in
-// with its length.
-func Key(environment string, task schemas.Task, workspace []schemas.File) string {
-	h := sha256.New()
-	field := func(s string) {
-		var n [8]byte
-		binary.LittleEndian.PutUint64(n[:], uint64(len(s)))
-		h.Write(n[:])
-		io.WriteString(h, s)
-	}
-	// The first field is the version of this layout and of the parser.
-	for _, s := range []string{"score 1", environment, task.Image, task.TestCommand, task.TestFormat} {
-		field(s)
-	}
-	for _, f := range workspace {
-		field(f.Path)
-		field(f.Content)
-	}
-	return hex.EncodeToString(h.Sum(nil))
 }

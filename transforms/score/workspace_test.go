@@ -45,38 +45,3 @@ func TestTheAgentNeverSeesTheTests(t *testing.T) {
 func newFile(path, line string) string {
 	return "diff --git a/" + path + " b/" + path + "\nnew file mode 100644\n--- /dev/null\n+++ b/" + path + "\n@@ -0,0 +1 @@\n+" + line + "\n"
 }
-
-// Every part of what the verdicts depend on changes the key, and only that.
-func TestKey(t *testing.T) {
-	files := []schemas.File{{Path: "a", Content: "bc"}}
-	key := func(change func(*schemas.Task), files []schemas.File) string {
-		task := aTask("x\n")
-		change(&task)
-		return Key("env", task, files)
-	}
-	same := key(func(*schemas.Task) {}, files)
-	for name, k := range map[string]string{
-		"id":           key(func(t *schemas.Task) { t.ID = "other" }, files),
-		"snapshot":     key(func(t *schemas.Task) { t.Files = nil }, files),
-		"expectations": key(func(t *schemas.Task) { t.PassToPass = []string{"TestX"} }, files),
-	} {
-		if k != same {
-			t.Errorf("another %s changes the key", name)
-		}
-	}
-	for name, k := range map[string]string{
-		"environment":      Key("other", aTask("x\n"), files),
-		"image":            key(func(t *schemas.Task) { t.Image = "i" }, files),
-		"command":          key(func(t *schemas.Task) { t.TestCommand = "c" }, files),
-		"format":           key(func(t *schemas.Task) { t.TestFormat = "f" }, files),
-		"path":             key(func(*schemas.Task) {}, []schemas.File{{Path: "b", Content: "bc"}}),
-		"content":          key(func(*schemas.Task) {}, []schemas.File{{Path: "a", Content: "bd"}}),
-		"boundary":         key(func(*schemas.Task) {}, []schemas.File{{Path: "ab", Content: "c"}}),
-		"files":            key(func(*schemas.Task) {}, nil),
-		"command boundary": key(func(t *schemas.Task) { t.TestCommand += t.TestFormat; t.TestFormat = "" }, files),
-	} {
-		if k == same {
-			t.Errorf("another %s leaves the key as it is", name)
-		}
-	}
-}

@@ -164,7 +164,7 @@ func (p *Policy) setUp(e *endpoint, version int64) {
 func (p *Policy) setDown(e *endpoint, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if e.state != down {
+	if again := e.err != nil && e.err.Error() == err.Error(); !again && !p.closed {
 		slog.Warn(fmt.Sprintf("policy server set aside: %v", err))
 	}
 	e.state, e.version, e.err = down, none, err

@@ -205,16 +205,16 @@ func TestPublishFails(t *testing.T) {
 			if n := len(bad.prompts()); n != 0 {
 				t.Errorf("the server without the version was asked %d times", n)
 			}
-			bad.set(func(f *fake) {
-				f.loadError = ""
-				if f.paused {
-					t.Error("the server is still paused")
-				}
-			})
+			bad.set(func(f *fake) { f.loadError = "" })
 			eventually(t, "the other server is taken in", func() bool {
 				p.mu.Lock()
 				defer p.mu.Unlock()
 				return p.endpoints[1].usable(1)
+			})
+			bad.set(func(f *fake) {
+				if f.paused {
+					t.Error("the server is still paused")
+				}
 			})
 			good.set(func(f *fake) { f.loadError = "no such file: newer" })
 			bad.set(func(f *fake) { f.loadError = "no such file: newer" })
