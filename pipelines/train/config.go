@@ -15,7 +15,6 @@ import (
 	"millrace/transforms/kafkaio"
 	"millrace/transforms/rollout"
 	"millrace/transforms/rollout/tools"
-	"millrace/transforms/sandbox"
 )
 
 // Config is the whole configuration of a run. Its defaults are the main job:
@@ -56,30 +55,30 @@ const (
 	Flink    = "flink"
 )
 
-// PolicyConfig says which policy is trained.
+// PolicyConfig says which policy is trained, and where it is sampled from.
 type PolicyConfig struct {
 	// Checkpoint is a Hugging Face directory with tokenizer.json; empty takes the
 	// shipped warm start.
 	Checkpoint string `yaml:"checkpoint"`
-}
-
-// SandboxConfig are the limits of the process sandbox, for agents and scoring.
-type SandboxConfig struct {
-	// CPUSeconds bounds the CPU time of each process. A change that makes a test
-	// loop for ever is cut by it, whatever else the machine does, so its result
-	// is as good as any other.
-	CPUSeconds uint64 `yaml:"cpu_seconds"`
-	// MemoryMiB bounds the heap of each process.
-	MemoryMiB uint64 `yaml:"memory_mib"`
-	// Commands is the number of commands that run at once; 0 is one for each CPU.
-	Commands int `yaml:"commands"`
-}
-
-// Process is the sandbox that the settings describe, over a warm build cache.
-func (c SandboxConfig) Process(cache string) sandbox.ProcessConfig {
-	limits := sandbox.DefaultLimits()
-	limits.CPUSeconds, limits.Data = c.CPUSeconds, c.MemoryMiB<<20
-	return sandbox.ProcessConfig{Cache: cache, Concurrency: c.Commands, Limits: limits}
+	// Endpoints are the base URLs of vLLM or SGLang servers that sample; none takes
+	// the engine in this process. The learner hands its checkpoints over to them.
+	Endpoints []string `yaml:"endpoints"`
+	// Dialect is openai or sglang; empty asks the servers.
+	Dialect string `yaml:"dialect"`
+	// Model is the servers' name for the policy; empty takes the only one they serve.
+	Model string `yaml:"model"`
+	// APIKeyEnv or APIKeyFile names where the servers' API key is; both empty sends
+	// none.
+	APIKeyEnv  string `yaml:"api_key_env"`
+	APIKeyFile string `yaml:"api_key_file"`
+	// Checkpoints is the run's directory of checkpoints as the servers see it; empty
+	// is its own path, on storage that all share.
+	Checkpoints string `yaml:"checkpoints"`
+	// InFlight bounds the requests to one server at a time, RequestTime each of them,
+	// and HandOverTime one server's change of weights.
+	InFlight     int           `yaml:"in_flight"`
+	RequestTime  time.Duration `yaml:"request_time"`
+	HandOverTime time.Duration `yaml:"hand_over_time"`
 }
 
 // TasksConfig says what is trained on.
@@ -157,6 +156,7 @@ func Default() Config {
 		Steps:     20,
 		Groups:    8,
 		GroupSize: 8,
+		Policy:    defaultPolicy(),
 		Tasks:     TasksConfig{Split: mine.Train, Kinds: []inject.Kind{inject.FlipOperators, inject.Boundary}},
 		Rollout: RolloutConfig{
 			Limits: rollout.Limits{
@@ -238,6 +238,9 @@ func (c Config) Validate() error {
 	}
 	if c.Learn.MicroTokens < c.Rollout.Limits.Context {
 		refuse("learn.micro_tokens is %d: below rollout.limits.context %d, a full trajectory would not fit", c.Learn.MicroTokens, c.Rollout.Limits.Context)
+	}
+	if err := c.Policy.Validate(c.Runner); err != nil {
+		refuse("policy: %w", err)
 	}
 	for i, s := range c.Evaluate.Sets {
 		if s.Samples < 1 || s.Tasks < 0 {

@@ -141,15 +141,17 @@ func makeRollout(ctx context.Context, text []byte) (_ stage.RolloutParts, err er
 	if p.tokenizer, err = tokenizer.Load(e.Policy); err != nil {
 		return stage.RolloutParts{}, fmt.Errorf("loading the policy: %w", err)
 	}
-	if p.generator, err = cpu.NewGenerator(model, weights, 0, cpu.Options{}); err != nil {
+	generator, err := cpu.NewGenerator(model, weights, 0, cpu.Options{})
+	if err != nil {
 		return stage.RolloutParts{}, err
 	}
-	p.close = append(p.close, p.generator.Close)
+	p.generator = generator
+	p.close = append(p.close, generator.Close)
 	worker, err := p.worker(e.Config, e.Config.Rollout.Temperature, e.Config.Seed, e.Config.MaxStaleness)
 	if err != nil {
 		return stage.RolloutParts{}, err
 	}
 	return stage.RolloutParts{
-		Worker: worker, Run: e.Config.RunName(), Publish: p.generator.Publish, Release: p.Close,
+		Worker: worker, Run: e.Config.RunName(), Publish: generator.Publish, Release: p.Close,
 	}, nil
 }

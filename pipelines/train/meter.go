@@ -18,13 +18,13 @@ type meter struct {
 }
 
 func newMeter(p *parts) *meter {
-	return &meter{parts: p, at: time.Now(), engine: p.generator.Stats(), sandbox: p.process.Stats()}
+	return &meter{parts: p, at: time.Now(), engine: p.generator.Stats(), sandbox: p.stats()}
 }
 
 // step returns the metrics of the time since the step before. Busy seconds of
 // sandboxes are summed over commands, so they may exceed the step's.
 func (m *meter) step() []schemas.Metric {
-	now, engine, boxes := time.Now(), m.parts.generator.Stats(), m.parts.process.Stats()
+	now, engine, boxes := time.Now(), m.parts.generator.Stats(), m.parts.stats()
 	wall := now.Sub(m.at).Seconds()
 	generated := float64(engine.Generated - m.engine.Generated)
 	out := []schemas.Metric{

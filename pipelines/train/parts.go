@@ -8,12 +8,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"time"
 
 	"millrace/kernels"
 	"millrace/kernels/checkpoint"
-	"millrace/kernels/cpu"
 	"millrace/kernels/tokenizer"
 	"millrace/pipelines/mine"
 	"millrace/pipelines/settings"
@@ -22,20 +20,22 @@ import (
 	"millrace/transforms/learn"
 	"millrace/transforms/rollout"
 	"millrace/transforms/sandbox"
+	"millrace/transforms/sandbox/docker"
 	"millrace/transforms/score"
 )
 
 // parts are the live things of a run: what the stages' functions work with.
 type parts struct {
-	tasks     []schemas.Task
-	policyDir string // of the starting policy
-	tokenizer *tokenizer.Tokenizer
-	sandboxes sandbox.Provider
-	process   *sandbox.Process
-	scorer    *score.Scorer
-	generator cpu.Generator
-	learner   *learn.Learner
-	close     []func() error
+	tasks      []schemas.Task
+	policyDir  string // of the starting policy
+	tokenizer  *tokenizer.Tokenizer
+	sandboxes  sandbox.Provider
+	process    *sandbox.Process // nil where containers hold all
+	containers *docker.Later
+	scorer     *score.Scorer
+	generator  sampler
+	learner    *learn.Learner
+	close      []func() error
 }
 
 // open makes the parts, the trained policy at its newest checkpoint among them.
@@ -56,6 +56,9 @@ func open(ctx context.Context, c Config, env Environment, announce stage.Stream)
 	}
 	p.policyDir = policyDir
 	if err := p.openSandboxes(c, env.Dir, env.GoCache); err != nil {
+		return nil, err
+	}
+	if err := p.readyFor(ctx, p.tasks); err != nil {
 		return nil, err
 	}
 	return p, p.openPolicy(ctx, c, env, policyDir, model, weights, announce)
@@ -100,43 +103,17 @@ func loadTasks(file string) ([]schemas.Task, error) {
 	return tasks, err
 }
 
-// GoTest matches the commands whose output is a function of the workspace: one
-// go test without a pipe, a list or a redirection.
-var GoTest = regexp.MustCompile(`^\s*go test( [A-Za-z0-9_./=^$-]+)*\s*$`)
-
-func (p *parts) openSandboxes(c Config, dir, goCache string) (err error) {
-	p.process, err = sandbox.NewProcess(c.Sandbox.Process(goCache))
-	if err != nil {
-		return err
-	}
-	store, err := sandbox.NewStore(filepath.Join(dir, "commands.cache"), 1<<16)
-	if err != nil {
-		return errors.Join(err, p.process.Close())
-	}
-	p.sandboxes = sandbox.NewMemo(p.process, store, GoTest.MatchString)
-	p.close = append(p.close, p.sandboxes.Close, store.Close)
-	scoring := score.DefaultConfig()
-	scoring.TestTimeout, scoring.Attempts = c.Score.TestTimeout, c.Score.Attempts
-	scoring.Environment = p.process.Fingerprint()
-	scoring.CacheFile = filepath.Join(dir, "scores.cache")
-	if p.scorer, err = score.NewScorer(scoring, p.process); err != nil {
-		return err
-	}
-	p.close = append(p.close, p.scorer.Close)
-	return nil
-}
-
 func (p *parts) openPolicy(ctx context.Context, c Config, env Environment, policyDir string, model kernels.Config, weights []kernels.Tensor, announce stage.Stream) error {
 	hash, err := Hash(c)
 	if err != nil {
 		return err
 	}
-	if p.generator, err = cpu.NewGenerator(model, weights, 0, cpu.Options{}); err != nil {
+	handOver, err := p.openSampler(ctx, c, model, weights)
+	if err != nil {
 		return err
 	}
-	p.close = append(p.close, p.generator.Close)
 	err = p.openLearner(c, filepath.Join(env.Dir, checkpoints), hash, policyDir, model, weights, func(ctx context.Context, version int64, weights []kernels.Tensor, dir string) error {
-		if err := p.generator.Publish(version, weights); err != nil {
+		if err := handOver(ctx, version, weights, dir); err != nil {
 			return err
 		}
 		return stage.Announce(ctx, announce, schemas.PolicyVersion{
@@ -149,11 +126,23 @@ func (p *parts) openPolicy(ctx context.Context, c Config, env Environment, polic
 	return p.learner.Announce(ctx)
 }
 
+// openSampler opens what rollouts sample from, and returns how it gets a version.
+func (p *parts) openSampler(ctx context.Context, c Config, model kernels.Config, weights []kernels.Tensor) (learn.Publish, error) {
+	if len(c.Policy.Endpoints) > 0 {
+		return p.openServers(ctx, c, model)
+	}
+	return p.openEngine(model, weights)
+}
+
 // worker makes the agent for a temperature and the pool that runs it.
 func (p *parts) worker(c Config, temperature float64, seed uint64, staleness int64) (*rollout.Worker, error) {
 	sampling := c.Sampling()
 	sampling.Temperature = temperature
-	agent, err := rollout.NewAgent(rollout.Engine(p.generator), p.tokenizer, p.sandboxes, rollout.Config{
+	policy, err := p.policy(c)
+	if err != nil {
+		return nil, err
+	}
+	agent, err := rollout.NewAgent(policy, p.tokenizer, p.sandboxes, rollout.Config{
 		Limits: c.Rollout.Limits, Prompt: c.Rollout.Prompt, Tools: c.Rollout.Tools,
 		Sampling: sampling, Seed: seed, Attempts: c.Rollout.Attempts,
 	})

@@ -71,7 +71,7 @@ func Run(ctx context.Context, c Config, env Environment) (_ Result, err error) {
 	if err := env.Begin(); err != nil {
 		return Result{}, err
 	}
-	env.Observer.Note(r.parts.process.Describe())
+	env.Observer.Note(r.parts.sandboxes.Describe())
 
 	before, err := r.evaluate(ctx, 0)
 	if err != nil {

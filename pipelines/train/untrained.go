@@ -73,7 +73,7 @@ func (u *Untrained) Elsewhere(c Config) (stage.Settings, error) {
 func (u *Untrained) Scorer() *score.Scorer { return u.parts.scorer }
 
 // Describe says how commands are confined.
-func (u *Untrained) Describe() string { return u.parts.process.Describe() }
+func (u *Untrained) Describe() string { return u.parts.sandboxes.Describe() }
 
 // Close closes what was opened.
 func (u *Untrained) Close() error { return u.parts.Close() }

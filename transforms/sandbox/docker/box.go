@@ -36,7 +36,20 @@ func (s *box) Exec(ctx context.Context, command string, timeout time.Duration) (
 		return sandbox.Result{Output: "sh: the command holds a NUL byte\n", ExitCode: 127}, nil
 	}
 	r, err := s.exec(ctx, command, timeout)
+	s.provider.count(r, err)
 	return r, failure(ctx, "running a command", s.label, err)
+}
+
+// count adds a command to the counters.
+func (p *Provider) count(r sandbox.Result, err error) {
+	p.execs.Add(1)
+	p.busy.Add(int64(r.Duration))
+	switch {
+	case err != nil:
+		p.failures.Add(1)
+	case r.TimedOut:
+		p.timeouts.Add(1)
+	}
 }
 
 func (s *box) exec(ctx context.Context, command string, timeout time.Duration) (sandbox.Result, error) {

@@ -32,6 +32,9 @@ var (
 	ErrDaemonGone = errors.New("docker daemon does not answer")
 )
 
+// errClosed is a provider that was closed.
+var errClosed = errors.New("the docker sandbox is closed")
+
 // failure makes a *sandbox.Failure of what a call of the daemon came to, with
 // the type that the error shows. The end of the caller's context stays what it
 // is.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/docker/docker/api/types/system"
 	"golang.org/x/sync/semaphore"
@@ -25,6 +26,8 @@ type Provider struct {
 	places *semaphore.Weighted
 	images *images
 	pool   *pool
+
+	execs, timeouts, failures, busy, waited atomic.Int64 // what Stats tells; times in nanoseconds
 
 	// ctx ends with Close; work begins in the background only while it lives.
 	ctx     context.Context
@@ -101,11 +104,14 @@ func (p *Provider) Open(ctx context.Context, label string, spec sandbox.Spec) (s
 	if spec.Image == "" {
 		return nil, failure(ctx, "opening workspace", label, fmt.Errorf("the task has no image, and docker.image is not set: %w", sandbox.ErrUnsupported))
 	}
+	queued := time.Now()
 	if err := p.places.Acquire(ctx, 1); err != nil {
 		return nil, failure(ctx, "waiting for a place", label, err)
 	}
+	p.waited.Add(int64(time.Since(queued)))
 	box, err := p.open(ctx, label, spec)
 	if err != nil {
+		p.failures.Add(1)
 		p.places.Release(1)
 		return nil, failure(ctx, "opening a container of "+spec.Image, label, err)
 	}
@@ -139,6 +145,15 @@ func birthOf(image *readyImage, spec sandbox.Spec) birth {
 		b.workdir = sandbox.Root
 	}
 	return b
+}
+
+// Stats returns the counters. Waited is the time that sandboxes waited for a
+// place, Failures those that could not be opened or used.
+func (p *Provider) Stats() sandbox.Stats {
+	return sandbox.Stats{
+		Execs: p.execs.Load(), Timeouts: p.timeouts.Load(), Failures: p.failures.Load(),
+		Busy: time.Duration(p.busy.Load()), Waited: time.Duration(p.waited.Load()),
+	}
 }
 
 // Prepare pulls the image, runs its setup and starts containers, as many as may

@@ -1,0 +1,124 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"millrace/kernels"
+	"millrace/kernels/cpu"
+	"millrace/transforms/learn"
+	"millrace/transforms/rollout"
+	"millrace/transforms/rollout/remote"
+)
+
+// sampler is what rollouts sample from: the engine in this process or servers. The
+// names are those of cpu.Generator, which is one.
+type sampler interface {
+	Version() int64
+	Stats() cpu.Stats
+	Close() error
+}
+
+// servers is the policy on servers as a sampler.
+type servers struct{ *remote.Policy }
+
+// Stats are those of the requests; a server's ticks are not seen from here.
+func (s servers) Stats() cpu.Stats {
+	stats := s.Policy.Stats()
+	return cpu.Stats{Generated: stats.Sampled, Prefilled: stats.Prompted, Busy: stats.Busy, Active: stats.Active}
+}
+
+// defaultPolicy has an empty list and not none, as a printed configuration reads
+// back.
+func defaultPolicy() PolicyConfig {
+	d := remote.Default()
+	return PolicyConfig{Endpoints: []string{}, InFlight: d.InFlight, RequestTime: d.RequestTime, HandOverTime: d.HandOverTime}
+}
+
+// remote returns the settings of the client.
+func (c PolicyConfig) remote() remote.Config {
+	out := remote.Default()
+	out.Endpoints, out.Dialect, out.Model = c.Endpoints, c.Dialect, c.Model
+	out.APIKeyEnv, out.APIKeyFile = c.APIKeyEnv, c.APIKeyFile
+	out.InFlight, out.RequestTime, out.HandOverTime = c.InFlight, c.RequestTime, c.HandOverTime
+	return out
+}
+
+// Validate reports everything that is wrong with how servers are used by a runner.
+func (c PolicyConfig) Validate(runner string) error {
+	if len(c.Endpoints) == 0 {
+		if c.Dialect+c.Model+c.APIKeyEnv+c.APIKeyFile+c.Checkpoints != "" {
+			return errors.New("endpoints is empty: dialect, model, api_key_env, api_key_file and checkpoints would do nothing")
+		}
+		return nil
+	}
+	err := c.remote().Validate()
+	if runner == Flink {
+		err = errors.Join(err, fmt.Errorf("endpoints are used by runner %s alone: workers of a cluster have the engine in their process", Embedded))
+	}
+	return err
+}
+
+// seenAs is a checkpoint's directory as the servers see it.
+func (c PolicyConfig) seenAs(dir string) (string, error) {
+	if c.Checkpoints != "" {
+		return filepath.Join(c.Checkpoints, filepath.Base(dir)), nil
+	}
+	absolute, err := filepath.Abs(dir)
+	if err != nil {
+		return "", fmt.Errorf("naming the checkpoint for the servers: %w", err)
+	}
+	return absolute, nil
+}
+
+// openServers opens the policy on servers and returns how versions are handed over.
+func (p *parts) openServers(ctx context.Context, c Config, model kernels.Config) (learn.Publish, error) {
+	config := c.Policy.remote()
+	config.Run, config.Vocabulary = c.RunName(), model.VocabSize
+	policy, err := remote.Open(ctx, config)
+	if err != nil {
+		return nil, fmt.Errorf("policy.endpoints: %w", err)
+	}
+	p.generator = servers{policy}
+	p.close = append(p.close, policy.Close)
+	if length := policy.Context(); length > 0 && length < c.Rollout.Limits.Context {
+		return nil, fmt.Errorf("rollout.limits.context is %d: the servers take %d tokens", c.Rollout.Limits.Context, length)
+	}
+	return func(ctx context.Context, version int64, _ []kernels.Tensor, dir string) error {
+		seen, err := c.Policy.seenAs(dir)
+		if err != nil {
+			return err
+		}
+		return policy.Publish(ctx, version, seen)
+	}, nil
+}
+
+// openEngine opens the engine in this process.
+func (p *parts) openEngine(model kernels.Config, weights []kernels.Tensor) (learn.Publish, error) {
+	generator, err := cpu.NewGenerator(model, weights, 0, cpu.Options{})
+	if err != nil {
+		return nil, err
+	}
+	p.generator = generator
+	p.close = append(p.close, generator.Close)
+	return func(_ context.Context, version int64, weights []kernels.Tensor, _ string) error {
+		return generator.Publish(version, weights)
+	}, nil
+}
+
+// policy is the sampler as the agent uses it. A pipeline whose sampler is the engine
+// although the settings name servers would not do what they say.
+func (p *parts) policy(c Config) (rollout.Policy, error) {
+	switch s := p.generator.(type) {
+	case servers:
+		return s, nil
+	case kernels.Generator:
+		if len(c.Policy.Endpoints) > 0 {
+			return nil, errors.New("policy.endpoints: this command samples from the engine in its process alone")
+		}
+		return rollout.Engine(s), nil
+	}
+	return nil, errors.New("no policy is open")
+}
