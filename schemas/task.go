@@ -69,7 +69,7 @@ type Task struct {
 	Withheld []string
 	// Env are variables of every command, "KEY=value".
 	Env []string
-	// Network is true when the commands need one.
+	// Network is true when setup and tests need one. The agent never has it.
 	Network bool
 	// TestPatch is a unified diff that puts the hidden tests in place; it is
 	// applied in the scoring sandbox only.

@@ -82,7 +82,7 @@ func Run(ctx context.Context, id string, c Config, env Environment) (result Resu
 	if err := j.claim(ctx); err != nil {
 		return result, err
 	}
-	if err := j.open(); err != nil {
+	if err := j.open(ctx); err != nil {
 		return result, err
 	}
 	defer func() { err = errors.Join(err, j.parts.Close()) }()
@@ -145,7 +145,7 @@ func (j *job) claim(ctx context.Context) error {
 }
 
 // open opens what the job's stages work with in this process.
-func (j *job) open() error {
+func (j *job) open(ctx context.Context) error {
 	j.parts = &train.Untrained{}
 	if j.Cluster == nil && (j.has(Rollout) || j.has(Score)) {
 		var err error
@@ -155,7 +155,7 @@ func (j *job) open() error {
 		j.Observer.Note(j.parts.Describe())
 	}
 	if j.has(Rollout) {
-		if err := j.parts.OpenAgent(j.training, j.Dir); err != nil {
+		if err := j.parts.OpenAgent(ctx, j.training, j.Dir); err != nil {
 			return errors.Join(err, j.parts.Close())
 		}
 	}

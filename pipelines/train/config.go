@@ -120,8 +120,13 @@ type LearnConfig struct {
 	WarmupSteps  int64   `yaml:"warmup_steps"`
 	Beta1        float64 `yaml:"beta1"`
 	Beta2        float64 `yaml:"beta2"`
-	WeightDecay  float64 `yaml:"weight_decay"`
-	ClipNorm     float64 `yaml:"clip_norm"`
+	// Epsilon is added to the root of the second moment. Far below a gradient's
+	// usual size, every weight takes a full step however little the loss has to do
+	// with it, and noise alone wears the policy down; a policy of many more weights
+	// has smaller gradients and needs a smaller one.
+	Epsilon     float64 `yaml:"epsilon"`
+	WeightDecay float64 `yaml:"weight_decay"`
+	ClipNorm    float64 `yaml:"clip_norm"`
 	// MicroTokens is the largest number of tokens in one forward and backward.
 	MicroTokens int `yaml:"micro_tokens"`
 	// Keep is the number of newest checkpoints kept, Every the distance of those
@@ -172,7 +177,7 @@ func Default() Config {
 		Sandbox: SandboxConfig{CPUSeconds: 1, MemoryMiB: 512},
 		Score:   ScoreConfig{TestTimeout: 20 * time.Second, Attempts: 3},
 		Learn: LearnConfig{
-			LearningRate: 3e-4, Beta1: 0.9, Beta2: 0.99, ClipNorm: 1,
+			LearningRate: 3e-4, Beta1: 0.9, Beta2: 0.99, Epsilon: 1e-6, ClipNorm: 1,
 			MicroTokens: 8192, Keep: 2, GroupTime: 30 * time.Minute,
 		},
 		Evaluate: EvaluateConfig{

@@ -71,7 +71,7 @@ func (p *parts) openLearner(c Config, dir, hash, policyDir string, model kernels
 		Context: c.Rollout.Limits.Context, Temperature: c.Rollout.Temperature,
 		MicroBatchTokens: c.Learn.MicroTokens, Minibatches: 1,
 		Optimizer: kernels.AdamW{
-			LearningRate: c.Learn.LearningRate, Beta1: c.Learn.Beta1, Beta2: c.Learn.Beta2, Epsilon: 1e-8,
+			LearningRate: c.Learn.LearningRate, Beta1: c.Learn.Beta1, Beta2: c.Learn.Beta2, Epsilon: c.Learn.Epsilon,
 			WeightDecay: c.Learn.WeightDecay, ClipNorm: c.Learn.ClipNorm,
 		},
 		Schedule: learn.Schedule{Warmup: c.Learn.WarmupSteps},

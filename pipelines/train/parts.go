@@ -66,23 +66,29 @@ func open(ctx context.Context, c Config, env Environment, announce stage.Stream)
 
 // loadPolicy reads the policy of the configuration and returns where it lies. The
 // shipped one is unpacked below dir.
-func (p *parts) loadPolicy(c Config, dir string) (policyDir string, model kernels.Config, weights []kernels.Tensor, err error) {
-	policyDir = c.Policy.Checkpoint
-	if policyDir == "" {
-		if policyDir, err = shippedPolicy(filepath.Join(dir, "warmstart")); err != nil {
-			return policyDir, model, nil, err
-		}
+func (p *parts) loadPolicy(c Config, dir string) (from string, model kernels.Config, weights []kernels.Tensor, err error) {
+	if from, err = policyDir(c, dir); err != nil {
+		return from, model, nil, err
 	}
-	if model, weights, err = checkpoint.Load(policyDir); err != nil {
-		return policyDir, model, nil, fmt.Errorf("loading the policy: %w", err)
+	if model, weights, err = checkpoint.Load(from); err != nil {
+		return from, model, nil, fmt.Errorf("loading the policy: %w", err)
 	}
-	if p.tokenizer, err = tokenizer.Load(policyDir); err != nil {
-		return policyDir, model, nil, fmt.Errorf("loading the policy: %w", err)
+	if p.tokenizer, err = tokenizer.Load(from); err != nil {
+		return from, model, nil, fmt.Errorf("loading the policy: %w", err)
 	}
 	if model.MaxPositionEmbeddings < c.Rollout.Limits.Context {
-		err = fmt.Errorf("rollout.limits.context is %d: the policy in %s takes %d tokens", c.Rollout.Limits.Context, policyDir, model.MaxPositionEmbeddings)
+		err = fmt.Errorf("rollout.limits.context is %d: the policy in %s takes %d tokens", c.Rollout.Limits.Context, from, model.MaxPositionEmbeddings)
 	}
-	return policyDir, model, weights, err
+	return from, model, weights, err
+}
+
+// policyDir is where the configured policy lies; the shipped one is unpacked below
+// dir.
+func policyDir(c Config, dir string) (string, error) {
+	if c.Policy.Checkpoint != "" {
+		return c.Policy.Checkpoint, nil
+	}
+	return shippedPolicy(filepath.Join(dir, "warmstart"))
 }
 
 // loadTasks reads a task set; bad rows are an error, since a run must not

@@ -7,7 +7,9 @@ import (
 	"path/filepath"
 
 	"millrace/kernels"
+	"millrace/kernels/checkpoint"
 	"millrace/kernels/cpu"
+	"millrace/kernels/tokenizer"
 	"millrace/transforms/learn"
 	"millrace/transforms/rollout"
 	"millrace/transforms/rollout/remote"
@@ -73,19 +75,28 @@ func (c PolicyConfig) seenAs(dir string) (string, error) {
 	return absolute, nil
 }
 
-// openServers opens the policy on servers and returns how versions are handed over.
-func (p *parts) openServers(ctx context.Context, c Config, model kernels.Config) (learn.Publish, error) {
+// connect opens the policy on servers.
+func (p *parts) connect(ctx context.Context, c Config, model kernels.Config, asServed bool) error {
 	config := c.Policy.remote()
-	config.Run, config.Vocabulary = c.RunName(), model.VocabSize
+	config.Run, config.Vocabulary, config.AsServed = c.RunName(), model.VocabSize, asServed
 	policy, err := remote.Open(ctx, config)
 	if err != nil {
-		return nil, fmt.Errorf("policy.endpoints: %w", err)
+		return fmt.Errorf("policy.endpoints: %w", err)
 	}
 	p.generator = servers{policy}
 	p.close = append(p.close, policy.Close)
 	if length := policy.Context(); length > 0 && length < c.Rollout.Limits.Context {
-		return nil, fmt.Errorf("rollout.limits.context is %d: the servers take %d tokens", c.Rollout.Limits.Context, length)
+		return fmt.Errorf("rollout.limits.context is %d: the servers take %d tokens", c.Rollout.Limits.Context, length)
 	}
+	return nil
+}
+
+// openServers opens the policy on servers and returns how versions are handed over.
+func (p *parts) openServers(ctx context.Context, c Config, model kernels.Config) (learn.Publish, error) {
+	if err := p.connect(ctx, c, model, false); err != nil {
+		return nil, err
+	}
+	policy := p.generator.(servers)
 	return func(ctx context.Context, version int64, _ []kernels.Tensor, dir string) error {
 		seen, err := c.Policy.seenAs(dir)
 		if err != nil {
@@ -93,6 +104,23 @@ func (p *parts) openServers(ctx context.Context, c Config, model kernels.Config)
 		}
 		return policy.Publish(ctx, version, seen)
 	}, nil
+}
+
+// openServed opens the policy on servers that hold it already, as version 0. Of
+// the checkpoint only the tokenizer and the configuration are read: the weights
+// may be larger than this machine.
+func (p *parts) openServed(ctx context.Context, c Config, dir string) (err error) {
+	if p.policyDir, err = policyDir(c, dir); err != nil {
+		return err
+	}
+	model, err := checkpoint.ReadConfig(p.policyDir)
+	if err != nil {
+		return fmt.Errorf("loading the policy's configuration: %w", err)
+	}
+	if p.tokenizer, err = tokenizer.Load(p.policyDir); err != nil {
+		return fmt.Errorf("loading the policy's tokenizer: %w", err)
+	}
+	return p.connect(ctx, c, model, true)
 }
 
 // openEngine opens the engine in this process.

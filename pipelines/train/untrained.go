@@ -1,10 +1,10 @@
 package train
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
-	"millrace/kernels/cpu"
 	"millrace/pipelines/mine"
 	"millrace/pipelines/stage"
 	"millrace/schemas"
@@ -28,22 +28,25 @@ func OpenSandboxes(c Config, dir, goCache string) (*Untrained, error) {
 
 // OpenAgent opens what rollouts need beside: the task set, and the policy of the
 // configuration as version 0.
-func (u *Untrained) OpenAgent(c Config, dir string) error {
+func (u *Untrained) OpenAgent(ctx context.Context, c Config, dir string) error {
 	tasks, err := loadTasks(c.Tasks.File)
 	if err != nil {
 		return err
 	}
 	u.parts.tasks = mine.OfKinds(tasks, c.Tasks.Kinds)
+	if err := u.parts.readyFor(ctx, u.parts.tasks); err != nil {
+		return err
+	}
+	if len(c.Policy.Endpoints) > 0 {
+		return u.parts.openServed(ctx, c, dir)
+	}
 	policyDir, model, weights, err := u.parts.loadPolicy(c, dir)
 	if err != nil {
 		return err
 	}
 	u.parts.policyDir = policyDir
-	if u.parts.generator, err = cpu.NewGenerator(model, weights, 0, cpu.Options{}); err != nil {
-		return err
-	}
-	u.parts.close = append(u.parts.close, u.parts.generator.Close)
-	return nil
+	_, err = u.parts.openEngine(model, weights)
+	return err
 }
 
 // Tasks are the tasks of the configured split, at most n of them at even distances

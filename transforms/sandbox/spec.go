@@ -31,10 +31,11 @@ type Spec struct {
 }
 
 // ForAgent is what the agent of a task works in: without what only the scorer
-// may see (invariant 4).
+// may see, and without a network, through which it could fetch the fix
+// (invariant 4).
 func ForAgent(t schemas.Task) Spec {
 	s := ForScorer(t)
-	s.Files, s.Withheld, s.Scrub = t.Files, slices.Clone(t.Withheld), true
+	s.Files, s.Withheld, s.Scrub, s.Network = t.Files, slices.Clone(t.Withheld), true, false
 	return s
 }
 

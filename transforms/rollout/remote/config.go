@@ -58,12 +58,17 @@ type Config struct {
 
 	// Vocabulary is the number of token ids of the policy; 0 is not known.
 	Vocabulary int
-	// Evaluation allows completions that cannot be trained on, and leaves the
-	// servers the weights they have.
+	// AsServed leaves the servers the weights they have, as version 0: nothing is
+	// published to them.
+	AsServed bool
+	// Evaluation is AsServed, and allows completions that cannot be trained on.
 	Evaluation bool
 	// Tokenizer is the policy's own; needed in Evaluation.
 	Tokenizer *tokenizer.Tokenizer
 }
+
+// fixed tells whether the servers' weights are version 0 for ever.
+func (c Config) fixed() bool { return c.AsServed || c.Evaluation }
 
 // Default returns the settings for servers of a few GPUs each.
 func Default() Config {

@@ -41,7 +41,7 @@ func (p *Policy) settle(ctx context.Context, e *endpoint) {
 		p.setDown(e, err)
 		return
 	}
-	if p.cfg.Evaluation {
+	if p.cfg.fixed() {
 		p.setUp(e, 0)
 		return
 	}

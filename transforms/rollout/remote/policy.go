@@ -111,7 +111,7 @@ func (p *Policy) usable() error {
 // reasons say why the endpoints are down. The caller holds the lock.
 func (p *Policy) reasons() error {
 	errs := []error{errors.New("no policy server is of use")}
-	if p.wanted.version == none && !p.cfg.Evaluation {
+	if p.wanted.version == none && !p.cfg.fixed() {
 		errs = append(errs, errors.New("no policy version is published yet"))
 	}
 	for _, e := range p.endpoints {
@@ -143,8 +143,8 @@ func (p *Policy) settleAll(ctx context.Context) {
 // the beginning of the call on no token of another version is sampled; completions
 // under way end first. That no server has taken the version is an error.
 func (p *Policy) Publish(ctx context.Context, version int64, dir string) error {
-	if p.cfg.Evaluation {
-		return errors.New("publishing to servers opened for evaluation: their weights are left alone")
+	if p.cfg.fixed() {
+		return errors.New("publishing to servers opened as they are: their weights are left alone")
 	}
 	if version < 0 {
 		return fmt.Errorf("publishing policy version %d: must not be negative", version)
@@ -174,9 +174,9 @@ func (p *Policy) Publish(ctx context.Context, version int64, dir string) error {
 }
 
 // Version is the policy version that a token sampled now would carry: the one
-// published last, -1 before the first, 0 in evaluation.
+// published last, -1 before the first, 0 where none is published.
 func (p *Policy) Version() int64 {
-	if p.cfg.Evaluation {
+	if p.cfg.fixed() {
 		return 0
 	}
 	return p.published().version

@@ -24,7 +24,7 @@ func (p *Policy) acquire(ctx context.Context, held int) (index int, by published
 			return -1, by, errClosed
 		}
 		by = p.wanted
-		if p.cfg.Evaluation {
+		if p.cfg.fixed() {
 			by.version = 0
 		}
 		if index = choose(places, held, by.version, p.cfg.InFlight); index >= 0 {

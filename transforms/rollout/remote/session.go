@@ -163,7 +163,7 @@ func (p *Policy) accept(a *answer, r *request, by published) (kernels.Completion
 	if p.cfg.Evaluation {
 		return a.evaluated(r, p.cfg.Tokenizer.EncodePlain)
 	}
-	if a.weights != "" && a.weights != by.name {
+	if a.weights != "" && !p.cfg.fixed() && a.weights != by.name {
 		return kernels.Completion{}, fmt.Errorf("%w: %q, not %q", errOtherWeights, a.weights, by.name)
 	}
 	return a.complete(r, by.version, p.cfg.Vocabulary)
