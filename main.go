@@ -27,7 +27,8 @@ type commands struct {
 	Deadletter deadletterCommand `cmd:"" help:"List, show and re-drive records that could not be processed."`
 	Flink      flinkCommand      `cmd:"" help:"A Flink cluster on this machine, for development."`
 	Worker     workerCommand     `cmd:"" help:"Start worker processes for the task managers beside which this runs."`
-	Tasks      tasksCommand      `cmd:"" help:"Make the default task set again, from the corpus."`
+	Tasks      tasksCommand      `cmd:"" help:"Import, list, show and split task sets; make the default one again."`
+	Reward     rewardCommand     `cmd:"" help:"What a test log says, and how alike two diffs are."`
 	Warmstart  warmstartCommand  `cmd:"" help:"Make the shipped policy again, from nothing."`
 }
 
@@ -112,12 +113,6 @@ type topicsLag struct {
 func (c topicsLag) Run(ctx context.Context) error {
 	return local.TopicsLag(ctx, c.options(c.Name))
 }
-
-type tasksCommand struct {
-	Out string `help:"File to write." default:"pipelines/mine/tasks.jsonl" type:"path"`
-}
-
-func (c tasksCommand) Run(ctx context.Context) error { return local.Tasks(ctx, c.Out, os.Stdout) }
 
 type warmstartCommand struct {
 	Out    string   `help:"Directory to write the policy to." required:"" type:"path"`

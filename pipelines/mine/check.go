@@ -9,6 +9,16 @@ import (
 	"millrace/schemas"
 )
 
+// Check returns a *RowError, without File and Line, that names the first thing
+// that keeps a task from being run and scored by the key it has in a task file;
+// nil when there is none. What passes can be written and is read again.
+func Check(t schemas.Task) error {
+	if err := check(t); err != nil {
+		return err
+	}
+	return nil
+}
+
 // check returns the first thing that keeps a task from being run and scored, by
 // the key that the field has in a task file; nil when there is none.
 func check(t schemas.Task) *RowError {
@@ -26,7 +36,7 @@ func check(t schemas.Task) *RowError {
 	if t.Image == "" && len(t.Files) == 0 {
 		return &RowError{Field: "files", Err: errors.New("no files and no image: the agent has nothing to work on")}
 	}
-	if len(t.HiddenTests) == 0 {
+	if t.Image == "" && len(t.HiddenTests) == 0 {
 		return &RowError{Field: "hidden_tests", Err: errors.New("missing or empty")}
 	}
 	if err := checkFiles("files", t.Files); err != nil {
@@ -36,6 +46,9 @@ func check(t schemas.Task) *RowError {
 		return err
 	}
 	if err := checkHidden(t); err != nil {
+		return err
+	}
+	if err := checkImage(t); err != nil {
 		return err
 	}
 	return checkExpected(t)
@@ -75,9 +88,10 @@ func checkHidden(t schemas.Task) *RowError {
 }
 
 // checkExpected wants at least one fail-to-pass test, without which no patch
-// could be told from none, and each test in one list only.
+// could be told from none, and each test in one list only. Where a rule compares
+// statuses, those take the place of the lists.
 func checkExpected(t schemas.Task) *RowError {
-	if len(t.FailToPass) == 0 {
+	if len(t.FailToPass) == 0 && len(t.Expected) == 0 {
 		return &RowError{Field: "fail_to_pass", Err: errors.New("missing or empty")}
 	}
 	seen := map[string]string{}

@@ -15,7 +15,7 @@ import (
 
 // A task file holds one task a line, as a JSON object with these keys, in this
 // order when Write makes it. Keys with an empty value may be left out; an unknown
-// key is an error.
+// key is an error. The keys of imageRow are for tasks with a container image.
 type row struct {
 	ID          string    `json:"id"`
 	Repo        string    `json:"repo"`
@@ -29,6 +29,7 @@ type row struct {
 	FailToPass  []string  `json:"fail_to_pass"`
 	PassToPass  []string  `json:"pass_to_pass"`
 	GoldPatch   string    `json:"gold_patch,omitempty"`
+	imageRow
 }
 
 type fileRow struct {
@@ -122,8 +123,17 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// parseRow returns the task of one line; the RowError it may return has no place
-// yet.
+// ParseRow returns the task of one row of a task file. Its error is a *RowError
+// that has no File and no Line.
+func ParseRow(text []byte) (schemas.Task, error) {
+	task, err := parseRow(text)
+	if err != nil {
+		return schemas.Task{}, err
+	}
+	return task, nil
+}
+
+// parseRow is ParseRow with the error's own type.
 func parseRow(line []byte) (schemas.Task, *RowError) {
 	if !utf8.Valid(line) {
 		return schemas.Task{}, &RowError{Err: errors.New("row is not UTF-8")}
@@ -174,12 +184,14 @@ func Write(w io.Writer, tasks []schemas.Task) error {
 }
 
 func (r row) task() schemas.Task {
-	return schemas.Task{
+	task := schemas.Task{
 		ID: r.ID, Repo: r.Repo, Split: r.Split, Statement: r.Statement, Image: r.Image,
 		Files: filesOf(r.Files), HiddenTests: filesOf(r.HiddenTests),
 		TestCommand: r.TestCommand, TestFormat: r.TestFormat,
 		FailToPass: r.FailToPass, PassToPass: r.PassToPass, GoldPatch: r.GoldPatch,
 	}
+	r.imageRow.put(&task)
+	return task
 }
 
 func rowOf(t schemas.Task) row {
@@ -188,6 +200,7 @@ func rowOf(t schemas.Task) row {
 		Files: fileRowsOf(t.Files), HiddenTests: fileRowsOf(t.HiddenTests),
 		TestCommand: t.TestCommand, TestFormat: t.TestFormat,
 		FailToPass: t.FailToPass, PassToPass: t.PassToPass, GoldPatch: t.GoldPatch,
+		imageRow: imageRowOf(t),
 	}
 }
 

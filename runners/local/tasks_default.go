@@ -11,9 +11,9 @@ import (
 	"millrace/pipelines/mine"
 )
 
-// Tasks runs "millrace tasks": it injects faults into the corpus, runs the tests
-// of each, and writes the task set to path.
-func Tasks(ctx context.Context, path string, out io.Writer) error {
+// DefaultTasks runs "millrace tasks default": it injects faults into the corpus,
+// runs the tests of each, and writes the task set to path.
+func DefaultTasks(ctx context.Context, path string, out io.Writer) error {
 	programs, err := mine.Corpus()
 	if err != nil {
 		return err
