@@ -95,8 +95,11 @@ type TasksConfig struct {
 // RolloutConfig are the settings of generation and environment.
 type RolloutConfig struct {
 	Limits rollout.Limits `yaml:"limits"`
-	Prompt rollout.Prompt `yaml:"prompt"`
-	Tools  tools.Limits   `yaml:"tools"`
+	// Prompt has a default of the tools' style: texts that are not set are the
+	// style's.
+	Prompt  rollout.Prompt  `yaml:"prompt"`
+	Notices rollout.Notices `yaml:"notices"`
+	Tools   tools.Limits    `yaml:"tools"`
 	// Concurrency bounds the rollouts that run at once.
 	Concurrency int     `yaml:"concurrency"`
 	Attempts    int     `yaml:"attempts"`
@@ -168,7 +171,6 @@ func Default() Config {
 				Context: 3072, Turn: 160, Steps: 60, Malformed: 5,
 				Action: 3 * time.Minute, Time: 15 * time.Minute,
 			},
-			Prompt:      rollout.BriefPrompt,
 			Tools:       tools.Limits{Style: tools.Brief, Lines: 40, Characters: 1600, Action: 15 * time.Second},
 			Concurrency: 64,
 			Attempts:    3,

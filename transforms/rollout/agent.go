@@ -54,7 +54,7 @@ func NewAgent(p Policy, t *tokenizer.Tokenizer, sandboxes sandbox.Provider, cfg 
 	if cfg.Tools.Action <= 0 || cfg.Tools.Action >= cfg.Limits.Action {
 		return nil, fmt.Errorf("tools.action_time is %v: must be positive and less than limits.action_time %v, or a slow command would count as a failure", cfg.Tools.Action, cfg.Limits.Action)
 	}
-	prompt, err := cfg.Prompt.parse()
+	prompt, err := cfg.Prompt.orOf(cfg.Tools.Style).parse()
 	if err != nil {
 		return nil, err
 	}

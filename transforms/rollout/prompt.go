@@ -8,10 +8,12 @@ import (
 	"text/template"
 
 	"millrace/schemas"
+	"millrace/transforms/rollout/tools"
 	"millrace/transforms/sandbox"
 )
 
-// Prompt are the texts that frame a task, as Go templates over [PromptData].
+// Prompt are the texts that frame a task, as Go templates over [PromptData]. An
+// empty one is that of the tools' style: [BriefPrompt] or [DeepSWEPrompt].
 type Prompt struct {
 	System string `yaml:"system"`
 	User   string `yaml:"user"`
@@ -36,6 +38,15 @@ var BriefPrompt = Prompt{
 	System:   "You repair Go code.",
 	User:     "{{.Statement}}\nFiles: {{range $i, $f := .Files}}{{if $i}} {{end}}{{$f}}{{end}}",
 	Reminder: "ERROR: {{.}}",
+}
+
+// orOf fills in the texts of a style.
+func (p Prompt) orOf(style tools.Style) Prompt {
+	of := DeepSWEPrompt
+	if style == tools.Brief {
+		of = BriefPrompt
+	}
+	return Prompt{System: cmp.Or(p.System, of.System), User: cmp.Or(p.User, of.User), Reminder: cmp.Or(p.Reminder, of.Reminder)}
 }
 
 // templates is a parsed Prompt.
