@@ -5,7 +5,7 @@ SEED  ?= 7
 RUN   ?= runs/seed-$(SEED)
 KILLS ?= 20
 
-.PHONY: build run test kafka flink python chaos bench lint warmstart clean
+.PHONY: build run test kafka flink python docker chaos bench lint warmstart clean
 
 build: ## compile bin/millrace
 	go build -trimpath -ldflags='-s -w' -o bin/millrace .
@@ -13,7 +13,7 @@ build: ## compile bin/millrace
 run: build ## the main job: train the default agent, embedded, no services needed; goes on with a run that was stopped
 	bin/millrace train --dir $(RUN) --seed $(SEED) $(if $(wildcard $(RUN)/config.yaml),--resume)
 
-test: kafka flink python ## vet and every test; one package at a time, since some start clusters of processes
+test: kafka flink python docker ## vet and every test; one package at a time, since some start clusters of processes
 	go vet ./...
 	go test -p 1 -timeout 20m ./...
 
@@ -27,6 +27,9 @@ flink: ## fetch Apache Flink, for the tests on a real cluster, by Maven into the
 
 python: ## install DuckDB, pyarrow and Polars, for the test that reads our files with them, into the user's cache
 	pipelines/export/python.sh
+
+docker: ## make the images of the tests in containers, with debootstrap; needs a Docker daemon
+	transforms/sandbox/docker/dockertest/images.sh
 
 chaos: ## kill and disturb the processes of a run, KILLS times by the schedule of SEED, and count what became of it
 	go build -trimpath -o bin/chaos ./runners/chaos/cmd/chaos

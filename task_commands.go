@@ -11,6 +11,7 @@ type tasksCommand struct {
 	Import  tasksImportCommand  `cmd:"" help:"Turn the rows of datasets into tasks: R2E-Gym, SWE-bench, SWE-smith, SWE-rebench V2, or task sets."`
 	List    tasksListCommand    `cmd:"" help:"List the tasks of a set."`
 	Show    tasksShowCommand    `cmd:"" help:"Show one task."`
+	Check   tasksCheckCommand   `cmd:"" help:"Run the tests of every task with no patch and with the gold patch, and tell which do not decide it."`
 	Split   tasksSplitCommand   `cmd:"" help:"Write a task set again with other splits."`
 	Default tasksDefaultCommand `cmd:"" help:"Make the default task set again, from the corpus."`
 }
@@ -58,6 +59,24 @@ type tasksShowCommand struct {
 
 func (c tasksShowCommand) Run(ctx context.Context) error {
 	return local.ShowTask(ctx, c.Tasks, c.ID, c.Output == "json", os.Stdout)
+}
+
+type tasksCheckCommand struct {
+	taskSetFlag
+	Only        string   `name:"split" help:"Only tasks of this split." placeholder:"SPLIT"`
+	Times       int      `help:"How often each of the two patches is scored." default:"3"`
+	Concurrency int      `help:"Tasks that are checked at once." default:"2"`
+	Config      string   `help:"YAML file of train, for the settings of sandbox and score." type:"path" placeholder:"FILE"`
+	Set         []string `help:"Set one value of it, such as score.test_timeout=5m; may be repeated." placeholder:"KEY=VALUE" sep:"none"`
+	Compat      bool     `help:"Read logs as the datasets' original parsers do."`
+	Sound       string   `help:"Task set of the sound ones to write." type:"path" placeholder:"FILE"`
+}
+
+func (c tasksCheckCommand) Run(ctx context.Context) error {
+	return local.CheckTasks(ctx, local.CheckOptions{
+		Tasks: c.Tasks, Split: c.Only, Times: c.Times, Concurrency: c.Concurrency, ConfigFile: c.Config, Set: c.Set,
+		Compat: c.Compat, Sound: c.Sound, Out: os.Stdout,
+	})
 }
 
 type tasksSplitCommand struct {

@@ -30,6 +30,7 @@ type parts struct {
 	policyDir  string // of the starting policy
 	tokenizer  *tokenizer.Tokenizer
 	sandboxes  sandbox.Provider
+	fresh      sandbox.Provider // the scorer's: no command has a result before it ran
 	process    *sandbox.Process // nil where containers hold all
 	containers *docker.Later
 	scorer     *score.Scorer

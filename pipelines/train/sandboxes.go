@@ -63,7 +63,8 @@ func (p *parts) openSandboxes(c Config, dir, goCache string) error {
 	scoring.TestTimeout, scoring.Attempts = c.Score.TestTimeout, c.Score.Attempts
 	scoring.Environment = environment
 	scoring.CacheFile = filepath.Join(dir, "scores.cache")
-	if p.scorer, err = score.NewScorer(scoring, sandbox.ByImage(containers, files)); err != nil {
+	p.fresh = sandbox.ByImage(containers, files)
+	if p.scorer, err = score.NewScorer(scoring, p.fresh); err != nil {
 		return err
 	}
 	p.close = append(p.close, p.scorer.Close)

@@ -9,6 +9,7 @@ import (
 	"millrace/pipelines/stage"
 	"millrace/schemas"
 	"millrace/transforms/rollout"
+	"millrace/transforms/sandbox"
 	"millrace/transforms/score"
 )
 
@@ -48,6 +49,14 @@ func (u *Untrained) OpenAgent(ctx context.Context, c Config, dir string) error {
 	_, err = u.parts.openEngine(model, weights)
 	return err
 }
+
+// ReadyFor connects to the container daemon if one of the tasks needs it.
+func (u *Untrained) ReadyFor(ctx context.Context, tasks []schemas.Task) error {
+	return u.parts.readyFor(ctx, tasks)
+}
+
+// Sandboxes are those of the scorer.
+func (u *Untrained) Sandboxes() sandbox.Provider { return u.parts.fresh }
 
 // Tasks are the tasks of the configured split, at most n of them at even distances
 // when n is not 0. That there is none is an error.

@@ -71,7 +71,7 @@ func r2eRow(t *testing.T) map[string]any {
 	commit := map[string]any{
 		"old_commit_hash": "1111111111111111111111111111111111111111", "new_commit_hash": "2222222222222222222222222222222222222222",
 		"file_diffs": []any{map[string]any{
-			"header": map[string]any{"file": file, "misc_line": ""}, "is_binary_file": false, "minus_file": file, "plus_file": file,
+			"header": map[string]any{"file": file, "misc_line": ""}, "is_binary_file": false, "minus_file": map[string]any{"path": "a/" + p.path}, "plus_file": map[string]any{"path": "b/" + p.path},
 			"index_line": map[string]any{"old_commit_hash": "1111111", "new_commit_hash": "2222222", "mode": "100644"},
 			"hunks": []any{map[string]any{
 				"descriptor": map[string]any{"old_range": map[string]any{"start": 4, "length": 4}, "new_range": map[string]any{"start": 4, "length": 4}, "section": ""},
@@ -270,6 +270,23 @@ func (p *player) turn(transcript string) string {
 func TestTasksInContainers(t *testing.T) {
 	dockertest.Need(t, dockertest.Python, dockertest.Go)
 	file, tasks := containerTasks(t)
+	t.Run("check", func(t *testing.T) {
+		out, err := os.Create(filepath.Join(t.TempDir(), "out"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer out.Close()
+		sound := filepath.Join(t.TempDir(), "sound.jsonl")
+		err = CheckTasks(t.Context(), CheckOptions{Tasks: file, Times: 2, Concurrency: 4, Set: []string{"score.test_timeout=5m"}, Sound: sound, Out: out})
+		said, readErr := os.ReadFile(out.Name())
+		if err != nil || readErr != nil || !strings.HasSuffix(string(said), "4 tasks: 4 sound\n") {
+			t.Errorf("%v, %v:\n%s", err, readErr, said)
+		}
+		n := 0
+		if err := eachTask(t.Context(), sound, func(schemas.Task) error { n++; return nil }); err != nil || n != 4 {
+			t.Errorf("%d sound tasks, %v", n, err)
+		}
+	})
 	for _, idle := range []bool{false, true} {
 		t.Run(fmt.Sprintf("idle=%t", idle), func(t *testing.T) {
 			server := play(t, idle)
