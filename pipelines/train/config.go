@@ -108,15 +108,6 @@ type RolloutConfig struct {
 	TopP        float64 `yaml:"top_p"`
 }
 
-// ScoreConfig are the settings of scoring.
-type ScoreConfig struct {
-	TestTimeout time.Duration `yaml:"test_timeout"`
-	Attempts    int           `yaml:"attempts"`
-	// Shuffle hands rewards out at random among the members of a group: the
-	// control in which nothing can be learnt.
-	Shuffle bool `yaml:"shuffle"`
-}
-
 // LearnConfig are the settings of the update.
 type LearnConfig struct {
 	LearningRate float64 `yaml:"learning_rate"`
@@ -177,7 +168,7 @@ func Default() Config {
 			Temperature: 1,
 		},
 		Sandbox: SandboxConfig{CPUSeconds: 1, MemoryMiB: 512},
-		Score:   ScoreConfig{TestTimeout: 20 * time.Second, Attempts: 3},
+		Score:   ScoreConfig{TestTimeout: 20 * time.Second, Attempts: 3, Rewards: []RewardConfig{}},
 		Learn: LearnConfig{
 			LearningRate: 3e-4, Beta1: 0.9, Beta2: 0.99, Epsilon: 1e-6, ClipNorm: 1,
 			MicroTokens: 8192, Keep: 2, GroupTime: 30 * time.Minute,
@@ -245,6 +236,9 @@ func (c Config) Validate() error {
 	}
 	if c.Learn.MicroTokens < c.Rollout.Limits.Context {
 		refuse("learn.micro_tokens is %d: below rollout.limits.context %d, a full trajectory would not fit", c.Learn.MicroTokens, c.Rollout.Limits.Context)
+	}
+	if _, err := c.Score.rewarder(nil); err != nil {
+		refuse("score.rewards: %w", err)
 	}
 	if err := c.Policy.Validate(c.Runner); err != nil {
 		refuse("policy: %w", err)

@@ -119,7 +119,7 @@ func makeScorer(ctx context.Context, text []byte) (stage.Scorer, func() error, e
 	if err != nil {
 		return nil, nil, err
 	}
-	return p.scorer, p.Close, nil
+	return p.reward, p.Close, nil
 }
 
 // makeRollout makes an agent at the starting policy; the stage brings it up to

@@ -33,7 +33,8 @@ type parts struct {
 	fresh      sandbox.Provider // the scorer's: no command has a result before it ran
 	process    *sandbox.Process // nil where containers hold all
 	containers *docker.Later
-	scorer     *score.Scorer
+	scorer     *score.Scorer  // by hidden tests
+	reward     score.Rewarder // what is trained on
 	generator  sampler
 	learner    *learn.Learner
 	close      []func() error

@@ -68,7 +68,8 @@ func (p *parts) openSandboxes(c Config, dir, goCache string) error {
 		return err
 	}
 	p.close = append(p.close, p.scorer.Close)
-	return nil
+	p.reward, err = c.Score.rewarder(p.scorer)
+	return err
 }
 
 // openFiles makes the sandboxes of tasks that are given by their files: fresh

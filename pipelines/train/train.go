@@ -199,7 +199,7 @@ func (r *run) start(ctx context.Context, jobs *stage.Jobs) error {
 		return r.startElsewhere(ctx, jobs)
 	}
 	s.Job = name + ".score"
-	p, forget := stage.Score(s, r.parts.scorer, r.scoring())
+	p, forget := stage.Score(s, r.parts.reward, r.scoring())
 	if err := jobs.Add(ctx, r.Start, s.Job, p, forget); err != nil {
 		return err
 	}

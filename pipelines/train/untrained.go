@@ -10,7 +10,6 @@ import (
 	"millrace/schemas"
 	"millrace/transforms/rollout"
 	"millrace/transforms/sandbox"
-	"millrace/transforms/score"
 )
 
 // Untrained are the live things of a pipeline that rolls out and scores as a run
@@ -81,8 +80,8 @@ func (u *Untrained) Elsewhere(c Config) (stage.Settings, error) {
 	return settingsElsewhere(c, u.parts.policyDir)
 }
 
-// Scorer scores by hidden tests.
-func (u *Untrained) Scorer() *score.Scorer { return u.parts.scorer }
+// Scorer gives the configured reward.
+func (u *Untrained) Scorer() stage.Scorer { return u.parts.reward }
 
 // Describe says how commands are confined.
 func (u *Untrained) Describe() string { return u.parts.sandboxes.Describe() }

@@ -24,14 +24,16 @@ const BadFormat = -1.0
 // (difflib.Ratio); it is 0 for a file that one of the two does not change. Both
 // patches are first applied to the snapshot and their diffs are made anew
 // (difflib.Hunks), so how a diff was written does not count. An agent that changes
-// nothing has reward 0.
+// nothing has reward 0. The files of a task with an image are not at hand: there
+// the patches are compared as they are written ([DiffSimilarity]), and one of the two
+// that is empty is worth 0.
 //
 // The ratios are summed in the order of the files' paths, one after the other. SWE-RL
 // sums a Python set, in an order that no two processes share, and from Python 3.12 on
 // with compensation; so means over three files or more agree with it to the last bits
 // and not always in them. A single ratio agrees to the bit.
 //
-// A task without files or gold patch, and a file that is too much to compare
+// A task without gold patch, and a file that is too much to compare
 // (difflib.ErrTooMuch), are failures and not rewards (invariant 1).
 type Similarity struct{}
 
@@ -59,12 +61,12 @@ func similarity(ctx context.Context, t schemas.Trajectory) (float64, error) {
 	switch {
 	case t.Termination == schemas.Failed:
 		return 0, fmt.Errorf("rollout: %s", t.Failure)
-	case len(t.Task.Files) == 0:
-		return 0, fmt.Errorf("task %s holds no files, and a patch is compared by applying it", t.Task.ID)
 	case t.Task.GoldPatch == "":
 		return 0, fmt.Errorf("task %s has no gold patch to compare with", t.Task.ID)
 	case t.Termination == schemas.Malformed:
 		return BadFormat, nil
+	case t.Task.Image != "":
+		return DiffSimilarity(t.Task.GoldPatch, t.Patch)
 	}
 	gold, err := sandbox.Apply(t.Task.Files, t.Task.GoldPatch)
 	if err != nil {

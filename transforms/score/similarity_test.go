@@ -87,7 +87,6 @@ func TestNoFailureBecomesASimilarity(t *testing.T) {
 		change func(*schemas.Trajectory)
 		want   string
 	}{
-		{"image", nil, gold, gold, nil, "holds no files"},
 		{"no gold patch", files, "", gold, func(tr *schemas.Trajectory) { tr.Termination = schemas.Malformed }, "no gold patch"},
 		{"gold patch of other files", files, patchA("other", "right"), gold, nil, "applying the gold patch"},
 		{"patch of other files", files, gold, patchA("other", "right"), nil, "applying the agent's patch"},
@@ -96,6 +95,18 @@ func TestNoFailureBecomesASimilarity(t *testing.T) {
 	} {
 		if r := similar(t, c.files, c.gold, c.patch, c.change); r.Value != 0 || !strings.Contains(r.Failure, c.want) {
 			t.Errorf("%s: %v %q, want a failure that names %q", c.name, r.Value, r.Failure, c.want)
+		}
+	}
+}
+
+// TestSimilarityOfImages: patches of tasks whose files are in an image are compared as
+// they are written.
+func TestSimilarityOfImages(t *testing.T) {
+	gold := patchA("wrong", "right")
+	for patch, want := range map[string]float64{gold: 1, "": 0, strings.Replace(gold, "a.go", "b.go", -1): 0} {
+		r := similar(t, nil, gold, patch, func(tr *schemas.Trajectory) { tr.Task.Image = "i" })
+		if r.Failure != "" || r.Value != want {
+			t.Errorf("%q: %v %q, want %v", patch, r.Value, r.Failure, want)
 		}
 	}
 }
