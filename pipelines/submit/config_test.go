@@ -10,6 +10,7 @@ import (
 
 	"millrace/pipelines/settings"
 	"millrace/pipelines/stage"
+	"millrace/transforms/rollout"
 )
 
 // TestStretches: the ten stretches of the four stages are jobs, and nothing else
@@ -95,6 +96,20 @@ func TestValidate(t *testing.T) {
 
 // TestConfigIsReadBack: what a job's directory keeps is the configuration that it
 // was submitted with.
+// TestDeepSWEConfig: the documented configuration is one.
+func TestDeepSWEConfig(t *testing.T) {
+	c := Default()
+	if err := settings.Load(filepath.Join("..", "..", "docs", "configs", "deepswe.yaml"), []string{`policy.endpoints=["http://gpu:8000"]`}, &c); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Validate(); err != nil {
+		t.Error(err)
+	}
+	if c.Rollout.Limits.Steps != 50 || c.Rollout.Notices != rollout.DeepSWENotices || len(c.Tasks.Kinds) != 0 || c.Sandbox.Docker.Containers != 512 {
+		t.Errorf("%+v", c)
+	}
+}
+
 func TestConfigIsReadBack(t *testing.T) {
 	want := Default()
 	want.Stages, want.Input.Parquet, want.Output.Topic, want.Kafka.Brokers = []string{Score, Filter}, "/data: #1", "out", "a:1,b:2"

@@ -15,6 +15,7 @@ import (
 	"millrace/transforms/kafkaio"
 	"millrace/transforms/rollout"
 	"millrace/transforms/rollout/tools"
+	"millrace/transforms/sandbox/docker"
 )
 
 // Config is the whole configuration of a run. Its defaults are the main job:
@@ -167,7 +168,7 @@ func Default() Config {
 			Attempts:    3,
 			Temperature: 1,
 		},
-		Sandbox: SandboxConfig{CPUSeconds: 1, MemoryMiB: 512},
+		Sandbox: SandboxConfig{CPUSeconds: 1, MemoryMiB: 512, Docker: docker.Default()},
 		Score:   ScoreConfig{TestTimeout: 20 * time.Second, Attempts: 3, Rewards: []RewardConfig{}},
 		Learn: LearnConfig{
 			LearningRate: 3e-4, Beta1: 0.9, Beta2: 0.99, Epsilon: 1e-6, ClipNorm: 1,

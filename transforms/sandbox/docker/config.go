@@ -67,6 +67,12 @@ type Limits struct {
 	PatchBytes int64 `yaml:"patch_bytes"`
 }
 
+// Default returns the settings with every default filled in.
+func Default() Config {
+	c, _ := Config{}.resolve() // the zero value has no contradiction
+	return c
+}
+
 func orDefault[T comparable](v *T, def T) {
 	var zero T
 	if *v == zero {
