@@ -72,6 +72,9 @@ type PolicyConfig struct {
 	// none.
 	APIKeyEnv  string `yaml:"api_key_env"`
 	APIKeyFile string `yaml:"api_key_file"`
+	// Evaluation takes servers that give no token ids or log-probabilities, for jobs
+	// whose trajectories are scored and never trained on.
+	Evaluation bool `yaml:"evaluation"`
 	// Checkpoints is the run's directory of checkpoints as the servers see it; empty
 	// is its own path, on storage that all share.
 	Checkpoints string `yaml:"checkpoints"`

@@ -14,6 +14,9 @@ type ScoreConfig struct {
 	// Rewards are the parts of the reward that is trained on, summed by their
 	// weights; none is the hidden tests alone. Evaluation is always by the tests.
 	Rewards []RewardConfig `yaml:"rewards"`
+	// Compat reads test logs as the datasets' original parsers do, for a number that is
+	// compared with a published one.
+	Compat bool `yaml:"compat"`
 	// Shuffle hands rewards out at random among the members of a group: the
 	// control in which nothing can be learnt.
 	Shuffle bool `yaml:"shuffle"`

@@ -61,7 +61,7 @@ func (p *parts) openSandboxes(c Config, dir, goCache string) error {
 	p.sandboxes = sandbox.ByImage(containers, recorded)
 	scoring := score.DefaultConfig()
 	scoring.TestTimeout, scoring.Attempts = c.Score.TestTimeout, c.Score.Attempts
-	scoring.Environment = environment
+	scoring.Environment, scoring.Compat = environment, c.Score.Compat
 	scoring.CacheFile = filepath.Join(dir, "scores.cache")
 	p.fresh = sandbox.ByImage(containers, files)
 	if p.scorer, err = score.NewScorer(scoring, p.fresh); err != nil {

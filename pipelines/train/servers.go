@@ -43,7 +43,7 @@ func defaultPolicy() PolicyConfig {
 func (c PolicyConfig) remote() remote.Config {
 	out := remote.Default()
 	out.Endpoints, out.Dialect, out.Model = c.Endpoints, c.Dialect, c.Model
-	out.APIKeyEnv, out.APIKeyFile = c.APIKeyEnv, c.APIKeyFile
+	out.APIKeyEnv, out.APIKeyFile, out.Evaluation = c.APIKeyEnv, c.APIKeyFile, c.Evaluation
 	out.InFlight, out.RequestTime, out.HandOverTime = c.InFlight, c.RequestTime, c.HandOverTime
 	return out
 }
@@ -51,8 +51,8 @@ func (c PolicyConfig) remote() remote.Config {
 // Validate reports everything that is wrong with how servers are used by a runner.
 func (c PolicyConfig) Validate(runner string) error {
 	if len(c.Endpoints) == 0 {
-		if c.Dialect+c.Model+c.APIKeyEnv+c.APIKeyFile+c.Checkpoints != "" {
-			return errors.New("endpoints is empty: dialect, model, api_key_env, api_key_file and checkpoints would do nothing")
+		if c.Evaluation || c.Dialect+c.Model+c.APIKeyEnv+c.APIKeyFile+c.Checkpoints != "" {
+			return errors.New("endpoints is empty: dialect, model, api_key_env, api_key_file, evaluation and checkpoints would do nothing")
 		}
 		return nil
 	}
@@ -79,6 +79,7 @@ func (c PolicyConfig) seenAs(dir string) (string, error) {
 func (p *parts) connect(ctx context.Context, c Config, model kernels.Config, asServed bool) error {
 	config := c.Policy.remote()
 	config.Run, config.Vocabulary, config.AsServed = c.RunName(), model.VocabSize, asServed
+	config.Tokenizer = p.tokenizer
 	policy, err := remote.Open(ctx, config)
 	if err != nil {
 		return fmt.Errorf("policy.endpoints: %w", err)
@@ -93,6 +94,9 @@ func (p *parts) connect(ctx context.Context, c Config, model kernels.Config, asS
 
 // openServers opens the policy on servers and returns how versions are handed over.
 func (p *parts) openServers(ctx context.Context, c Config, model kernels.Config) (learn.Publish, error) {
+	if c.Policy.Evaluation {
+		return nil, errors.New("policy.evaluation is for jobs that train nothing")
+	}
 	if err := p.connect(ctx, c, model, false); err != nil {
 		return nil, err
 	}

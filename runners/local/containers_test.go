@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -182,18 +183,19 @@ type player struct {
 	t         *testing.T
 	tokenizer *tokenizer.Tokenizer
 	idle      bool
+	textOnly  bool // gives neither token ids nor log-probabilities
 
 	mu   sync.Mutex
 	seen []string // what the last prompt of each session showed
 }
 
-func play(t *testing.T, idle bool) *httptest.Server {
+func play(t *testing.T, idle, textOnly bool) *httptest.Server {
 	t.Helper()
 	tok, err := tokenizer.Load("../../pipelines/train/policy")
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(&player{t: t, tokenizer: tok, idle: idle})
+	server := httptest.NewServer(&player{t: t, tokenizer: tok, idle: idle, textOnly: textOnly})
 	t.Cleanup(server.Close)
 	return server
 }
@@ -212,7 +214,12 @@ func (p *player) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		tokens := append(p.tokenizer.EncodePlain(p.turn(p.tokenizer.Decode(in.Prompt))), in.StopTokenIDs[0])
+		said := p.turn(p.tokenizer.Decode(in.Prompt))
+		if p.textOnly {
+			json.NewEncoder(w).Encode(map[string]any{"choices": []any{map[string]any{"text": said, "finish_reason": "stop"}}})
+			return
+		}
+		tokens := append(p.tokenizer.EncodePlain(said), in.StopTokenIDs[0])
 		logProbs := make([]float64, len(tokens))
 		for i := range logProbs {
 			logProbs[i] = -0.25
@@ -289,7 +296,7 @@ func TestTasksInContainers(t *testing.T) {
 	})
 	for _, idle := range []bool{false, true} {
 		t.Run(fmt.Sprintf("idle=%t", idle), func(t *testing.T) {
-			server := play(t, idle)
+			server := play(t, idle, false)
 			jobs, id := t.TempDir(), fmt.Sprintf("in-containers-idle-%t", idle)
 			mustSubmit(t, SubmitOptions{JobsDir: jobs, ID: id, Set: []string{
 				fmt.Sprintf("tasks.file=%q", file), "tasks.kinds=[]", "group_size=3", "groups=4", "rollout.concurrency=6",
@@ -324,6 +331,24 @@ func TestTasksInContainers(t *testing.T) {
 			}
 			nothingIsLeft(t, id)
 		})
+	}
+}
+
+// TestServersForEvaluation: a server that tells only text is refused where its
+// trajectories could be trained on; where they are for evaluation they are scored, and
+// hold no token to train on.
+func TestServersForEvaluation(t *testing.T) {
+	server := play(t, true, true)
+	jobs := t.TempDir()
+	set := []string{"max_tasks=1", "group_size=2", "groups=1", "rollout.concurrency=2", "rollout.attempts=1", "rollout.tools.style=deepswe",
+		"rollout.limits.context=30000", "rollout.limits.turn_tokens=2000",
+		fmt.Sprintf("policy.endpoints=[%q]", server.URL), "policy.dialect=openai", "rollout.tools.action_time=10m", "rollout.limits.action_time=20m", "rollout.limits.time=1h"}
+	mustSubmit(t, SubmitOptions{JobsDir: jobs, ID: "refused", Set: set}, "job refused done: 1 of 1 groups, 2 samples, 2 dead letters")
+	mustSubmit(t, SubmitOptions{JobsDir: jobs, ID: "evaluated", Set: append(set, "policy.evaluation=true")}, "job evaluated done: 1 of 1 groups, 2 samples, 0 dead letters")
+	for _, s := range samplesOf(t, filepath.Join(jobs, "evaluated")) {
+		if s.Termination != schemas.Finished || slices.Contains(s.LossMask, true) {
+			t.Errorf("%s ended as %s with tokens to train on", s.ID, s.Termination)
+		}
 	}
 }
 

@@ -42,7 +42,9 @@ func (t *transcript) take(c kernels.Completion, limit, sessionLen int) error {
 		return fmt.Errorf("completion has %d tokens, not 1 to %d", len(c.Tokens), limit)
 	}
 	for i, id := range c.Tokens {
-		t.append(id, true, c.LogProbs[i], c.Versions[i])
+		// What carries no policy version was sampled for evaluation alone: without
+		// its log-probability it cannot be trained on.
+		t.append(id, c.Versions[i] >= 0, c.LogProbs[i], c.Versions[i])
 	}
 	t.pending = 0
 	if sessionLen != len(t.tokens) {

@@ -105,9 +105,6 @@ func (c Config) Validate() error {
 	case c.Dialect == Chat && !c.Evaluation:
 		refuse("dialect is %s: it tells neither what the policy saw nor what it sampled, so it serves evaluation alone", Chat)
 	}
-	if c.Evaluation && c.Tokenizer == nil {
-		refuse("evaluation needs the policy's tokenizer")
-	}
 	if c.APIKeyEnv != "" && c.APIKeyFile != "" {
 		refuse("api_key_env and api_key_file are both given: choose one")
 	}

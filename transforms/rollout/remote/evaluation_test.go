@@ -152,3 +152,10 @@ func TestTakeApartRefuses(t *testing.T) {
 		wantError(t, err, want)
 	}
 }
+
+func TestEvaluationNeedsTheTokenizer(t *testing.T) {
+	cfg := config(newFake(t, OpenAI))
+	cfg.Evaluation = true
+	_, err := Open(t.Context(), cfg)
+	wantError(t, err, "needs the policy's tokenizer")
+}

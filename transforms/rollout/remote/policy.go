@@ -64,6 +64,9 @@ func Open(ctx context.Context, cfg Config) (*Policy, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
+	if cfg.Evaluation && cfg.Tokenizer == nil {
+		return nil, errors.New("evaluation needs the policy's tokenizer")
+	}
 	key, err := cfg.apiKey()
 	if err != nil {
 		return nil, err

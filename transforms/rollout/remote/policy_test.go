@@ -201,7 +201,6 @@ func TestValidate(t *testing.T) {
 		{"query", func(c *Config) { c.Endpoints = []string{"http://a:1?key=hunter2"} }, "holds a query"},
 		{"dialect", func(c *Config) { c.Dialect = "tgi" }, `dialect is "tgi"`},
 		{"chat in training", func(c *Config) { c.Dialect = Chat }, "serves evaluation alone"},
-		{"evaluation", func(c *Config) { c.Evaluation = true }, "needs the policy's tokenizer"},
 		{"two keys", func(c *Config) { c.APIKeyEnv, c.APIKeyFile = "A", "b" }, "choose one"},
 		{"no places", func(c *Config) { c.InFlight = 0 }, "in_flight is 0"},
 		{"no deadline", func(c *Config) { c.RequestTime = 0 }, "must be positive"},
