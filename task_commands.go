@@ -12,6 +12,8 @@ type tasksCommand struct {
 	List    tasksListCommand    `cmd:"" help:"List the tasks of a set."`
 	Show    tasksShowCommand    `cmd:"" help:"Show one task."`
 	Check   tasksCheckCommand   `cmd:"" help:"Run the tests of every task with no patch and with the gold patch, and tell which do not decide it."`
+	Inject  injectCommand       `cmd:"" help:"Break the functions of a Go module and keep the faults that its tests notice, as tasks."`
+	Mine    mineCommand         `cmd:"" help:"Make tasks of the commits of a clone that change source and tests."`
 	Split   tasksSplitCommand   `cmd:"" help:"Write a task set again with other splits."`
 	Default tasksDefaultCommand `cmd:"" help:"Make the default task set again, from the corpus."`
 }

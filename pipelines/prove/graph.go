@@ -24,7 +24,7 @@ func init() {
 // slowest; small enough to spread over machines, large enough for that not to matter.
 const batchSize = 64
 
-// Pipeline is the graph of a job that Run has made known by name in this process.
+// pipeline is the graph of a job that Run has made known by name in this process.
 // Elements are batches of candidates and decisions as JSON.
 //
 // A stage whose outputs stay inside it makes Prism spin, so the long one hands its

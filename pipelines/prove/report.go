@@ -15,11 +15,13 @@ const (
 
 var (
 	// position is a place in a source file, with what stands around it.
-	position = regexp.MustCompile(`\(?[\w./@-]*\w\.go(:\d+)*\)?(: ?)?`)
+	position = regexp.MustCompile(`\(?[\w./@-]*\w\.go(:\d+)*\)?(: ?| )?`)
 	// testName is a name that the testing package runs, with its subtests.
 	testName = regexp.MustCompile(`\b(?:Test|Example|Fuzz|Benchmark)(?:[A-Z_0-9]\w*)?(?:/\S+)?\b`)
 	// stackStart begins the part of a crash that nobody reads who does not know the code.
-	stackStart = regexp.MustCompile(`^(goroutine \d+ |\[signal |panic\(|\s*/|\s+\S+\.go:\d+)`)
+	stackStart = regexp.MustCompile(`^(goroutine \d+ |\[signal |panic\()`)
+	// logTime is what package log begins a line with; it differs from run to run.
+	logTime = regexp.MustCompile(`^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d(\.\d+)? `)
 	// noise are lines of the testing package itself.
 	noise = regexp.MustCompile(`^\s*(=== |--- |PASS$|FAIL\b|ok\s|exit status |coverage: |\[recovered|\.{3} )`)
 )
@@ -64,6 +66,7 @@ func anonymous(line string) string {
 		return ""
 	}
 	line, _, _ = strings.Cut(line, " [recovered")
+	line = logTime.ReplaceAllString(line, "")
 	line = position.ReplaceAllString(line, "")
 	line = testName.ReplaceAllString(line, "the check")
 	line = strings.TrimSpace(strings.ToValidUTF8(line, "?"))
@@ -81,5 +84,8 @@ func anonymous(line string) string {
 const shortSecret = 8
 
 func holdsAny(line string, secrets []string) bool {
-	return slices.ContainsFunc(secrets, func(s string) bool { return len(s) >= shortSecret && strings.Contains(line, s) })
+	return slices.ContainsFunc(secrets, func(s string) bool {
+		s = strings.TrimSpace(s) // as lines are
+		return len(s) >= shortSecret && strings.Contains(line, s)
+	})
 }

@@ -1,0 +1,3 @@
+module example.com/scores
+
+go 1.26
