@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"millrace/pipelines/dataset"
@@ -43,7 +44,7 @@ assert duckdb.sql(f"SELECT count(*) FROM '{data}/dead_letters/**/*.parquet'").fe
 
 table = ds.dataset(f"{data}/trajectories", partitioning="hive").to_table()
 assert table.num_rows == 4 and set(map(str, table["run"].to_pylist())) == runs, table
-assert table.schema.metadata[b"millrace.schema"] == b"reward" and table.schema.metadata[b"millrace.version"] == b"1"
+assert table.schema.metadata[b"millrace.schema"] == b"reward" and table.schema.metadata[b"millrace.version"] == sys.argv[2].encode()
 for name in ["trajectories", "samples", "ledger", "dead_letters", "metrics"]:
     pq.read_table(f"{data}/{name}")
 assert set(map(str, pq.read_table(f"{data}/ledger")["run"].to_pylist())) == runs
@@ -71,7 +72,7 @@ func TestOtherEnginesReadManyRuns(t *testing.T) {
 	if files, err := dataset.Find(dir, Trajectories); err != nil || len(files) != 4 {
 		t.Fatalf("%d files in %s, %v", len(files), filepath.Join(dir, Trajectories), err)
 	}
-	out, err := exec.Command(python, "-c", readers, dir).CombinedOutput()
+	out, err := exec.Command(python, "-c", readers, dir, strconv.Itoa(schemas.Rewards.Version())).CombinedOutput()
 	if err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}

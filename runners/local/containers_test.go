@@ -294,17 +294,17 @@ func TestTasksInContainers(t *testing.T) {
 			t.Errorf("%d sound tasks, %v", n, err)
 		}
 	})
-	for _, idle := range []bool{false, true} {
+	for idle, groupSize := range map[bool]int{false: 16, true: 2} { // 64 rollouts at once, and 8
 		t.Run(fmt.Sprintf("idle=%t", idle), func(t *testing.T) {
 			server := play(t, idle, false)
 			jobs, id := t.TempDir(), fmt.Sprintf("in-containers-idle-%t", idle)
 			mustSubmit(t, SubmitOptions{JobsDir: jobs, ID: id, Set: []string{
-				fmt.Sprintf("tasks.file=%q", file), "tasks.kinds=[]", "group_size=3", "groups=4", "rollout.concurrency=6",
+				fmt.Sprintf("tasks.file=%q", file), "tasks.kinds=[]", fmt.Sprintf("group_size=%d", groupSize), "groups=4", fmt.Sprintf("rollout.concurrency=%d", 4*groupSize),
 				fmt.Sprintf("policy.endpoints=[%q]", server.URL), "policy.dialect=openai",
 				"rollout.tools.style=deepswe", "rollout.limits.context=30000", "rollout.limits.turn_tokens=2000", "rollout.limits.steps=12",
 				"rollout.tools.action_time=2m", "rollout.limits.action_time=5m", "rollout.limits.time=1h", "rollout.tools.characters=10000",
 				"sandbox.docker.warm=2", "sandbox.docker.limits.memory_bytes=1073741824",
-			}}, fmt.Sprintf("job %s done: 4 of 4 groups, 12 samples, 0 dead letters", id))
+			}}, fmt.Sprintf("job %s done: 4 of 4 groups, %d samples, 0 dead letters", id, 4*groupSize))
 			want := 1.0
 			if idle {
 				want = 0
@@ -318,7 +318,7 @@ func TestTasksInContainers(t *testing.T) {
 				solved[s.TaskID]++
 			}
 			for _, task := range tasks {
-				if solved[task.ID] != 3 {
+				if solved[task.ID] != groupSize {
 					t.Errorf("%d samples of %s", solved[task.ID], task.ID)
 				}
 			}

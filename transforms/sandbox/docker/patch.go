@@ -110,10 +110,11 @@ func (s *box) changed(ctx context.Context) ([]string, error) {
 		return nil, fmt.Errorf("listing changes: %w", err)
 	}
 	ignored := &ignores{box: s, read: map[string][]gitignore.Pattern{}}
-	var paths []string
+	directories := parents(layer)
+	var paths, doubtful []string
 	for _, change := range layer {
 		name, ok := strings.CutPrefix(change.Path, s.root+"/")
-		if !ok || name == ".git" || strings.HasPrefix(name, ".git/") {
+		if !ok || name == ".git" || strings.HasPrefix(name, ".git/") || directories[change.Path] && change.Kind != container.ChangeDelete {
 			continue
 		}
 		if change.Kind == container.ChangeDelete {
@@ -129,8 +130,11 @@ func (s *box) changed(ctx context.Context) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !skip {
+		switch {
+		case !skip:
 			paths = append(paths, name)
+		case change.Kind == container.ChangeModify:
+			doubtful = append(doubtful, name)
 		}
 		if len(paths) > s.provider.cfg.Limits.PatchFiles {
 			return nil, fmt.Errorf("over %d files changed: %w", s.provider.cfg.Limits.PatchFiles, sandbox.ErrTooLarge)
@@ -141,9 +145,38 @@ func (s *box) changed(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	paths = append(paths, gone...)
+	tracked, err := s.tracked(ctx, doubtful)
+	if err != nil {
+		return nil, err
+	}
+	paths = slices.Concat(paths, gone, tracked)
 	slices.Sort(paths)
 	return slices.Compact(paths), nil
+}
+
+// parents are the directories that hold a change: the layer lists each of them as
+// changed too.
+func parents(layer []container.FilesystemChange) map[string]bool {
+	all := map[string]bool{}
+	for _, change := range layer {
+		for dir := path.Dir(change.Path); dir != "/" && !all[dir]; dir = path.Dir(dir) {
+			all[dir] = true
+		}
+	}
+	return all
+}
+
+// tracked are those of names that git has in its index: what is tracked is not
+// ignored, whatever .gitignore says. Without git there is none.
+func (s *box) tracked(ctx context.Context, names []string) ([]string, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	out, status, err := s.ask(ctx, fmt.Sprintf("(cd -- %s && git -c safe.directory='*' ls-files -z -- %s) </dev/null 2>/dev/null", quote(s.root), words(names...)))
+	if err != nil || status != 0 {
+		return nil, err
+	}
+	return strings.FieldsFunc(string(out), func(r rune) bool { return r == 0 }), nil
 }
 
 // missing lists the files of the spec that are not there any more.

@@ -32,6 +32,7 @@ type Provider struct {
 	// ctx ends with Close; work begins in the background only while it lives.
 	ctx     context.Context
 	cancel  context.CancelFunc
+	begin   sync.Mutex // guards working against what begins while Close waits
 	working sync.WaitGroup
 	closing sync.Once
 	closed  error
@@ -162,6 +163,8 @@ func (p *Provider) Prepare(spec sandbox.Spec, n int) {
 	if spec.Image == "" {
 		spec.Image = p.cfg.Image
 	}
+	p.begin.Lock()
+	defer p.begin.Unlock()
 	if spec.Image == "" || p.ctx.Err() != nil {
 		return
 	}
@@ -178,7 +181,9 @@ func (p *Provider) Prepare(spec sandbox.Spec, n int) {
 // Close removes every container that was made. Sandboxes must be closed before.
 func (p *Provider) Close() error {
 	p.closing.Do(func() {
+		p.begin.Lock()
 		p.cancel()
+		p.begin.Unlock()
 		p.working.Wait()
 		p.closed = errors.Join(p.pool.close(), p.removeOwn(), p.owner.close(), p.api.Close())
 	})
