@@ -96,6 +96,20 @@ func TestValidate(t *testing.T) {
 
 // TestConfigIsReadBack: what a job's directory keeps is the configuration that it
 // was submitted with.
+// TestSWERLConfig: the documented configuration is one.
+func TestSWERLConfig(t *testing.T) {
+	c := Default()
+	if err := settings.Load(filepath.Join("..", "..", "docs", "configs", "swe-rl.yaml"), nil, &c); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Validate(); err != nil {
+		t.Error(err)
+	}
+	if !c.Rollout.SingleTurn || len(c.Score.Rewards) != 1 || c.Recipe != "grpo" {
+		t.Errorf("%+v", c)
+	}
+}
+
 // TestDeepSWEConfig: the documented configuration is one.
 func TestDeepSWEConfig(t *testing.T) {
 	c := Default()

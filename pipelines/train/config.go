@@ -104,6 +104,9 @@ type RolloutConfig struct {
 	Prompt  rollout.Prompt  `yaml:"prompt"`
 	Notices rollout.Notices `yaml:"notices"`
 	Tools   tools.Limits    `yaml:"tools"`
+	// SingleTurn is SWE-RL's rollout: issue and files in the prompt, one turn with
+	// edits, no sandbox. Prompt, notices and tools are not used.
+	SingleTurn bool `yaml:"single_turn"`
 	// Concurrency bounds the rollouts that run at once.
 	Concurrency int     `yaml:"concurrency"`
 	Attempts    int     `yaml:"attempts"`

@@ -151,7 +151,7 @@ func (p *parts) worker(c Config, temperature float64, seed uint64, staleness int
 		return nil, err
 	}
 	agent, err := rollout.NewAgent(policy, p.tokenizer, p.sandboxes, rollout.Config{
-		Limits: c.Rollout.Limits, Prompt: c.Rollout.Prompt, Notices: c.Rollout.Notices, Tools: c.Rollout.Tools,
+		Limits: c.Rollout.Limits, Prompt: c.Rollout.Prompt, Notices: c.Rollout.Notices, Tools: c.Rollout.Tools, SingleTurn: c.Rollout.SingleTurn,
 		Sampling: sampling, Seed: seed, Attempts: c.Rollout.Attempts,
 	})
 	if err != nil {

@@ -34,6 +34,8 @@ type Config struct {
 	Sampling kernels.Sampling `yaml:"-"`
 	// Seed and the order decide the random numbers of a rollout.
 	Seed uint64 `yaml:"-"`
+	// SingleTurn is SWE-RL's rollout in place of the agent's loop; see single_turn.go.
+	SingleTurn bool `yaml:"single_turn"`
 	// Attempts is how often a rollout is tried when the infrastructure fails.
 	Attempts int `yaml:"attempts"`
 }
@@ -100,6 +102,12 @@ func (a *Agent) Run(ctx context.Context, order schemas.Task, run string, rollout
 		Task:      order,
 		Started:   a.now().UnixMicro(),
 	}}
+	if a.cfg.SingleTurn {
+		if err := e.singleTurn(ctx, order); err != nil {
+			return schemas.Trajectory{}, fmt.Errorf("rollout %s: %w", e.trajectory.ID, err)
+		}
+		return e.trajectory, nil
+	}
 	if err := e.open(ctx, order); err != nil {
 		return schemas.Trajectory{}, fmt.Errorf("rollout %s: %w", e.trajectory.ID, err)
 	}
@@ -120,12 +128,8 @@ func (e *episode) open(ctx context.Context, order schemas.Task) error {
 	if err != nil {
 		return err
 	}
-	e.transcript.give(e.chat.Render(
-		tokenizer.Message{Role: "system", Content: system},
-		tokenizer.Message{Role: "user", Content: user}))
-	e.transcript.give(e.chat.Open("assistant"))
-	if len(e.transcript.tokens) >= e.cfg.Limits.Context {
-		return fmt.Errorf("%w: %d tokens of %d", ErrPromptTooLong, len(e.transcript.tokens), e.cfg.Limits.Context)
+	if err := e.begin(system, user); err != nil {
+		return err
 	}
 	if e.box, err = e.sandboxes.Open(ctx, e.trajectory.ID, sandbox.ForAgent(order)); err != nil {
 		return err
@@ -136,6 +140,18 @@ func (e *episode) open(ctx context.Context, order schemas.Task) error {
 	}
 	e.toolbox = tools.New(e.box, e.cfg.Tools)
 	e.deadline = e.now().Add(e.cfg.Limits.Time)
+	return nil
+}
+
+// begin writes the first prompt.
+func (e *episode) begin(system, user string) error {
+	e.transcript.give(e.chat.Render(
+		tokenizer.Message{Role: "system", Content: system},
+		tokenizer.Message{Role: "user", Content: user}))
+	e.transcript.give(e.chat.Open("assistant"))
+	if len(e.transcript.tokens) >= e.cfg.Limits.Context {
+		return fmt.Errorf("%w: %d tokens of %d", ErrPromptTooLong, len(e.transcript.tokens), e.cfg.Limits.Context)
+	}
 	return nil
 }
 
