@@ -65,7 +65,7 @@ func NewAgent(p Policy, t *tokenizer.Tokenizer, sandboxes sandbox.Provider, cfg 
 
 // ErrPromptTooLong is returned for a task whose first prompt leaves no room to
 // answer; trying again cannot help.
-var ErrPromptTooLong = errors.New("the first prompt fills the context")
+var ErrPromptTooLong = errors.New("the first prompt is too long")
 
 // Prompt returns the messages that begin a rollout of the task.
 func (a *Agent) Prompt(task schemas.Task) (system, user string, err error) {
@@ -149,8 +149,12 @@ func (e *episode) begin(system, user string) error {
 		tokenizer.Message{Role: "system", Content: system},
 		tokenizer.Message{Role: "user", Content: user}))
 	e.transcript.give(e.chat.Open("assistant"))
-	if len(e.transcript.tokens) >= e.cfg.Limits.Context {
-		return fmt.Errorf("%w: %d tokens of %d", ErrPromptTooLong, len(e.transcript.tokens), e.cfg.Limits.Context)
+	most := e.cfg.Limits.Context - 1
+	if limit := e.cfg.Limits.Prompt; limit > 0 {
+		most = min(most, limit)
+	}
+	if n := len(e.transcript.tokens); n > most {
+		return fmt.Errorf("%w: %d tokens, and %d are allowed", ErrPromptTooLong, n, most)
 	}
 	return nil
 }

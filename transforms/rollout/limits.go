@@ -11,6 +11,9 @@ import (
 type Limits struct {
 	// Context is the largest number of tokens of a trajectory, prompt included.
 	Context int `yaml:"context"`
+	// Prompt is the largest number of tokens of the first prompt; 0 leaves it to
+	// Context. A task over it is refused.
+	Prompt int `yaml:"prompt"`
 	// Turn is the largest number of tokens sampled in one turn.
 	Turn int `yaml:"turn_tokens"`
 	// Steps is the largest number of environment steps.
@@ -35,6 +38,9 @@ func (l Limits) Validate() error {
 		if c.value <= 0 {
 			errs = append(errs, fmt.Errorf("limits.%s is %d: must be positive", c.name, c.value))
 		}
+	}
+	if l.Prompt < 0 || l.Prompt > l.Context {
+		errs = append(errs, fmt.Errorf("limits.prompt is %d: not within 0 and limits.context %d", l.Prompt, l.Context))
 	}
 	if l.Turn > l.Context {
 		errs = append(errs, fmt.Errorf("limits.turn_tokens is %d: larger than limits.context %d", l.Turn, l.Context))

@@ -158,19 +158,24 @@ func checkTombstone(t *testing.T, dead schemas.Trajectory, letter schemas.DeadLe
 // TestPromptTooLongIsNotRetried: trying again cannot help, and no sandbox is
 // made for it.
 func TestPromptTooLongIsNotRetried(t *testing.T) {
-	cfg := config()
-	cfg.Limits.Context, cfg.Limits.Turn = 60, 60 // the first prompt has more
-	boxes := &memory{}
-	a, _ := agent(t, cfg, boxes, finish)
-	task := order()
-	task.Rollouts = 1
-	got, err := do(t, t.Context(), a, task, 1)
-	if err != nil || len(got.trajectories) != 1 || len(got.letters) != 1 {
-		t.Fatalf("%d trajectories, %d dead letters, %v; want 1 and 1", len(got.trajectories), len(got.letters), err)
-	}
-	checkTombstone(t, got.trajectories[0], got.letters[0], schemas.PromptTooLong, 1, "of 60")
-	if len(boxes.boxes) != 0 {
-		t.Errorf("%d sandboxes made", len(boxes.boxes))
+	for want, limit := range map[string]func(*Limits){ // the first prompt has 94 tokens
+		"94 tokens, and 59 are allowed": func(l *Limits) { l.Context, l.Turn = 60, 60 },
+		"94 tokens, and 93 are allowed": func(l *Limits) { l.Prompt = 93 },
+	} {
+		cfg := config()
+		limit(&cfg.Limits)
+		boxes := &memory{}
+		a, _ := agent(t, cfg, boxes, finish)
+		task := order()
+		task.Rollouts = 1
+		got, err := do(t, t.Context(), a, task, 1)
+		if err != nil || len(got.trajectories) != 1 || len(got.letters) != 1 {
+			t.Fatalf("%d trajectories, %d dead letters, %v; want 1 and 1", len(got.trajectories), len(got.letters), err)
+		}
+		checkTombstone(t, got.trajectories[0], got.letters[0], schemas.PromptTooLong, 1, want)
+		if len(boxes.boxes) != 0 {
+			t.Errorf("%d sandboxes made", len(boxes.boxes))
+		}
 	}
 }
 
