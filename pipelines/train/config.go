@@ -235,6 +235,9 @@ func (c Config) Validate() error {
 		refuse("sandbox: cpu_seconds %d must be at least 1, memory_mib %d at least 256 (a Go build needs it), commands %d not negative",
 			c.Sandbox.CPUSeconds, c.Sandbox.MemoryMiB, c.Sandbox.Commands)
 	}
+	if !(c.Learn.Epsilon > 0) {
+		refuse("learn.epsilon is %v: must be positive", c.Learn.Epsilon)
+	}
 	if c.Learn.LearningRate <= 0 {
 		refuse("learn.learning_rate is %v: must be positive", c.Learn.LearningRate)
 	}
