@@ -1,33 +1,16 @@
 package export
 
 import (
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"testing"
 
 	"millrace/pipelines/dataset"
+	"millrace/pipelines/export/pythontest"
 	"millrace/pipelines/journal"
 	"millrace/schemas"
 )
-
-// interpreter finds the Python that python.sh has installed.
-func interpreter(t *testing.T) string {
-	t.Helper()
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(cache, "millrace", "python", "bin", "python")
-	if _, err := os.Stat(path); err != nil {
-		if os.Getenv("CI") == "true" || os.Getenv("MILLRACE_REQUIRE_ALL") != "" {
-			t.Fatalf("no DuckDB, pyarrow and Polars: %v", err)
-		}
-		t.Skipf("no DuckDB, pyarrow and Polars: %v", err)
-	}
-	return path
-}
 
 // readers reads a data directory with each engine as its users do, and fails if
 // any of them needs help.
@@ -56,7 +39,7 @@ assert frame.height == 4 and set(map(str, frame["run"])) == runs and set(map(str
 // TestOtherEnginesReadManyRuns: DuckDB, pyarrow and Polars read a directory of two
 // runs, one of which has a number for a name, and a table without rows.
 func TestOtherEnginesReadManyRuns(t *testing.T) {
-	python := interpreter(t)
+	python := pythontest.Interpreter(t)
 	dir := t.TempDir()
 	for _, run := range []string{"seed-7", "8"} {
 		brokers := broker(t)

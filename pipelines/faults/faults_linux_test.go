@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -22,37 +21,10 @@ import (
 	"millrace/runners/embedded"
 	"millrace/schemas"
 	"millrace/transforms/sandbox"
+	"millrace/transforms/sandbox/sandboxtest"
 	"millrace/transforms/score"
 	"millrace/transforms/testlog"
 )
-
-// sandboxes are real ones, over the build cache of whoever runs the tests.
-func sandboxes(t *testing.T) sandbox.Provider {
-	t.Helper()
-	cache, err := exec.Command("go", "env", "GOCACHE").Output()
-	if err != nil {
-		t.Skip("no go command: ", err)
-	}
-	dir := t.TempDir()
-	if err := os.Chmod(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	p, err := sandbox.NewProcess(sandbox.ProcessConfig{
-		Dir: dir, Cache: strings.TrimSpace(string(cache)), Limits: sandbox.Limits{OutputBytes: prove.OutputBytes},
-	})
-	if err != nil && os.Getenv("CI") == "" && strings.Contains(err.Error(), "operation not permitted") {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := p.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return p
-}
 
 func start(ctx context.Context, name string, p *beam.Pipeline) (stage.Job, error) {
 	job, err := embedded.RunJob(ctx, name, p)
@@ -84,7 +56,7 @@ func module(t *testing.T) gomodule.Module {
 // the fail-to-pass tests do not.
 func TestInject(t *testing.T) {
 	m := module(t)
-	boxes := sandboxes(t)
+	boxes := sandboxtest.Process(t, sandbox.Limits{OutputBytes: prove.OutputBytes})
 	suite := prove.Suite{Sandboxes: boxes, Limit: 5 * time.Second}
 	config := faults.DefaultConfig()
 	config.Draw.Attempts, config.ReferenceRuns = 1, 8 // a flaky test passes all runs once in 256
@@ -195,7 +167,7 @@ func checkStatement(t *testing.T, m gomodule.Module, task schemas.Task) {
 // TestListIsDeterministic: the same module gives the same candidates, with ids that
 // differ, and those that do not compile are told apart before any test runs.
 func TestListIsDeterministic(t *testing.T) {
-	suite := prove.Suite{Sandboxes: sandboxes(t), Limit: 5 * time.Second}
+	suite := prove.Suite{Sandboxes: sandboxtest.Process(t, sandbox.Limits{OutputBytes: prove.OutputBytes}), Limit: 5 * time.Second}
 	config := faults.DefaultConfig()
 	config.ReferenceRuns = 1
 	work, err := faults.New(t.Context(), config, module(t), suite)
@@ -235,7 +207,7 @@ func TestListIsDeterministic(t *testing.T) {
 }
 
 func TestNewRefuses(t *testing.T) {
-	suite := prove.Suite{Sandboxes: sandboxes(t), Limit: 5 * time.Second}
+	suite := prove.Suite{Sandboxes: sandboxtest.Process(t, sandbox.Limits{OutputBytes: prove.OutputBytes}), Limit: 5 * time.Second}
 	mod := schemas.File{Path: "go.mod", Content: "module m\n\ngo 1.26\n"}
 	for name, files := range map[string][]schemas.File{
 		"no tests":      {mod, {Path: "a.go", Content: "package m\n"}},

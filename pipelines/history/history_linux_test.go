@@ -14,6 +14,7 @@ import (
 	"millrace/pipelines/prove"
 	"millrace/schemas"
 	"millrace/transforms/sandbox"
+	"millrace/transforms/sandbox/sandboxtest"
 	"millrace/transforms/score"
 	"millrace/transforms/testlog"
 )
@@ -98,7 +99,7 @@ func TestMine(t *testing.T) {
 		"sub/sub.go":      "package sub\n\n// One is 1, Two is 2.\nfunc One() int { return 1 }\n\n// Two is 2.\nfunc Two() int { return 2 }\n",
 		"sub/two_test.go": testTwo})
 
-	boxes := sandboxes(t)
+	boxes := sandboxtest.Process(t, sandbox.Limits{OutputBytes: prove.OutputBytes})
 	suite := prove.Suite{Sandboxes: boxes, Limit: 5 * time.Second}
 	issues := map[int]history.Issue{7: {Number: 7, Title: "A minimum is missing", Body: "There is only a maximum."}}
 	work, err := history.New(t.Context(), history.DefaultConfig(), history.Repo{Dir: c.dir}, issues, suite)
@@ -190,32 +191,4 @@ func checkScores(t *testing.T, boxes sandbox.Provider, task schemas.Task) {
 			t.Errorf("with patch %q fail %q, want %q (%v)", patch, grade.Failed, want, err)
 		}
 	}
-}
-
-// sandboxes are real ones, over the build cache of whoever runs the tests.
-func sandboxes(t *testing.T) sandbox.Provider {
-	t.Helper()
-	cache, err := exec.Command("go", "env", "GOCACHE").Output()
-	if err != nil {
-		t.Skip("no go command: ", err)
-	}
-	dir := t.TempDir()
-	if err := os.Chmod(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	p, err := sandbox.NewProcess(sandbox.ProcessConfig{
-		Dir: dir, Cache: strings.TrimSpace(string(cache)), Limits: sandbox.Limits{OutputBytes: prove.OutputBytes},
-	})
-	if err != nil && os.Getenv("CI") == "" && strings.Contains(err.Error(), "operation not permitted") {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := p.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return p
 }

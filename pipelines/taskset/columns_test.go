@@ -14,25 +14,9 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/pqarrow"
 	"github.com/google/go-cmp/cmp"
 
+	"millrace/pipelines/export/pythontest"
 	"millrace/schemas"
 )
-
-// python finds the Python with pyarrow that pipelines/export/python.sh installs.
-func python(t *testing.T) string {
-	t.Helper()
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(cache, "millrace", "python", "bin", "python")
-	if _, err := os.Stat(path); err != nil {
-		if os.Getenv("CI") == "true" || os.Getenv("MILLRACE_REQUIRE_ALL") != "" {
-			t.Fatalf("no pyarrow: %v", err)
-		}
-		t.Skipf("no pyarrow: %v", err)
-	}
-	return path
-}
 
 // writeParquet writes rows of JSON as Hugging Face does, and harder: small row
 // groups, categories, large strings, columns that no kind reads.
@@ -58,7 +42,7 @@ pq.write_table(pa.table(columns), target, row_group_size=2, compression="zstd")
 
 // TestParquetOfPyarrow: a dataset in Parquet gives the tasks that it gives in JSON.
 func TestParquetOfPyarrow(t *testing.T) {
-	python := python(t)
+	python := pythontest.Interpreter(t)
 	for _, name := range []string{"r2e-gym.jsonl", "swe-bench-v4.json", "swe-bench-v5.json", "swe-smith.jsonl"} {
 		t.Run(name, func(t *testing.T) {
 			source, target := filepath.Join("testdata", name), filepath.Join(t.TempDir(), "train-00000-of-00001.parquet")

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"millrace/transforms/sandbox"
 	"millrace/transforms/testlog"
 )
 
@@ -57,7 +58,7 @@ func quote(s string) string {
 	if s != "" && strings.TrimFunc(s, plain) == "" {
 		return s
 	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	return sandbox.Quote(s)
 }
 
 // quoteAll is a list of words.

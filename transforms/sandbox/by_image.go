@@ -31,7 +31,7 @@ func (b byImage) Prepare(spec Spec, n int) {
 
 // Describe says of both which protections are active.
 func (b byImage) Describe() string {
-	return b.files.Describe() + "\nof tasks with an image: " + b.images.Describe()
+	return b.files.Describe() + "; for tasks with an image: " + b.images.Describe()
 }
 
 func (b byImage) Close() error { return errors.Join(b.images.Close(), b.files.Close()) }

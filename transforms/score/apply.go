@@ -128,7 +128,7 @@ func setModes(ctx context.Context, sb sandbox.Sandbox, changes []*gitdiff.File) 
 		} else if f.IsNew {
 			continue
 		}
-		r, err := sb.Exec(ctx, "chmod "+mode+" -- '"+strings.ReplaceAll(f.NewName, "'", `'\''`)+"'", applyTime)
+		r, err := sb.Exec(ctx, "chmod "+mode+" -- "+sandbox.Quote(f.NewName), applyTime)
 		if err != nil {
 			return err
 		}

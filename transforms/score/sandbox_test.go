@@ -3,13 +3,12 @@
 package score
 
 import (
-	"os"
-	"os/exec"
 	"strings"
 	"testing"
 
 	"millrace/schemas"
 	"millrace/transforms/sandbox"
+	"millrace/transforms/sandbox/sandboxtest"
 	"millrace/transforms/testlog"
 )
 
@@ -17,26 +16,7 @@ import (
 // repair, a repair that does not compile, an agent that rewrites the visible
 // test, and one that hangs.
 func TestRealTests(t *testing.T) {
-	cache, err := exec.Command("go", "env", "GOCACHE").Output()
-	if err != nil {
-		t.Skip("no go command: ", err)
-	}
-	dir := t.TempDir()
-	if err := os.Chmod(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	provider, err := sandbox.NewProcess(sandbox.ProcessConfig{Dir: dir, Cache: strings.TrimSpace(string(cache))})
-	if err != nil && os.Getenv("CI") == "" && strings.Contains(err.Error(), "operation not permitted") {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := provider.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	provider := sandboxtest.Process(t, sandbox.Limits{})
 	const (
 		right = "package m\n\nfunc Max(a, b int) int {\n\tif a > b {\n\t\treturn a\n\t}\n\treturn b\n}\n"
 		test  = "package m\n\nimport \"testing\"\n\n"

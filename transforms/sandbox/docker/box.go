@@ -56,7 +56,7 @@ func (s *box) exec(ctx context.Context, command string, timeout time.Duration) (
 	started := time.Now()
 	out := sandbox.NewOutput(s.provider.cfg.Limits.OutputBytes)
 	// The subshell keeps the shell's own word of a killed child out of the output.
-	script := fmt.Sprintf("cd -- %s 2>/dev/null || cd /\n(exec /bin/sh -c %s </dev/null 2>&1)", quote(s.root), quote(command))
+	script := fmt.Sprintf("cd -- %s 2>/dev/null || cd /\n(exec /bin/sh -c %s </dev/null 2>&1)", sandbox.Quote(s.root), sandbox.Quote(command))
 	under, err := s.shell.begin(script, out)
 	if err != nil {
 		return sandbox.Result{}, s.died(ctx, err)

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"millrace/transforms/sandbox"
+
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/go-units"
 )
@@ -107,7 +109,7 @@ func (c *instance) start(ctx context.Context) error {
 		return fmt.Errorf("%w: %w", ErrStart, err)
 	}
 	var out bytes.Buffer
-	if _, err := c.shell.run(ctx, prelude+"_locate "+quote(c.workdir), &out); err != nil {
+	if _, err := c.shell.run(ctx, prelude+"_locate "+sandbox.Quote(c.workdir), &out); err != nil {
 		return fmt.Errorf("%w: first command of its shell: %w", ErrStart, err)
 	}
 	found, ok := bytes.CutPrefix(out.Bytes(), []byte("d"))

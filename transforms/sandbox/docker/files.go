@@ -71,7 +71,7 @@ const viaShell = 256 << 10
 // file is longer.
 func (s *box) cat(ctx context.Context, name string) (data []byte, ok bool, err error) {
 	out := &limited{room: viaShell}
-	status, err := s.shell.run(ctx, "cat -- "+quote(name)+" </dev/null 2>/dev/null", out)
+	status, err := s.shell.run(ctx, "cat -- "+sandbox.Quote(name)+" </dev/null 2>/dev/null", out)
 	if err != nil {
 		return nil, false, s.died(ctx, err)
 	}
@@ -84,9 +84,9 @@ func (s *box) print(ctx context.Context, p place, data []byte) (ok bool, err err
 	if len(data) > viaShell || bytes.IndexByte(data, 0) >= 0 {
 		return false, nil
 	}
-	script := "printf %s " + quote(string(data)) + " 2>/dev/null >" + quote(p.path())
+	script := "printf %s " + sandbox.Quote(string(data)) + " 2>/dev/null >" + sandbox.Quote(p.path())
 	if len(p.rest) > 1 {
-		script = "mkdir -p -- " + quote(path.Dir(p.path())) + " 2>/dev/null && " + script
+		script = "mkdir -p -- " + sandbox.Quote(path.Dir(p.path())) + " 2>/dev/null && " + script
 	}
 	_, status, err := s.ask(ctx, "{ "+script+"; } 2>/dev/null")
 	return status == 0, err
@@ -274,7 +274,7 @@ func (s *box) removeFile(ctx context.Context, name string) error {
 	case at.kind == 'n':
 		return &fs.PathError{Op: "remove", Path: name, Err: fs.ErrNotExist}
 	}
-	out, status, err := s.ask(ctx, command+quote(target)+" 2>&1 </dev/null")
+	out, status, err := s.ask(ctx, command+sandbox.Quote(target)+" 2>&1 </dev/null")
 	if err == nil && status != 0 {
 		err = &fs.PathError{Op: "remove", Path: name, Err: fmt.Errorf("%s: %w", bytes.TrimSpace(out), fs.ErrInvalid)}
 	}
@@ -299,7 +299,7 @@ func (s *box) readDir(ctx context.Context, name string) ([]fs.DirEntry, error) {
 	case len(p.rest) > 0:
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fmt.Errorf("not a directory: %w", fs.ErrInvalid)}
 	}
-	out, _, err := s.ask(ctx, "_list "+quote(p.dir))
+	out, _, err := s.ask(ctx, "_list "+sandbox.Quote(p.dir))
 	if err != nil {
 		return nil, err
 	}

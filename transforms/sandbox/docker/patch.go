@@ -96,7 +96,7 @@ func contents(files []schemas.File) map[string]*sandbox.Content {
 // stands tells whether the workspace is still a directory. If not, all of it is
 // gone.
 func (s *box) stands(ctx context.Context) (bool, error) {
-	out, _, err := s.ask(ctx, "_kind "+quote(s.root))
+	out, _, err := s.ask(ctx, "_kind "+sandbox.Quote(s.root))
 	return string(out) == "d", err
 }
 
@@ -172,7 +172,7 @@ func (s *box) tracked(ctx context.Context, names []string) ([]string, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
-	out, status, err := s.ask(ctx, fmt.Sprintf("(cd -- %s && git -c safe.directory='*' ls-files -z -- %s) </dev/null 2>/dev/null", quote(s.root), words(names...)))
+	out, status, err := s.ask(ctx, fmt.Sprintf("(cd -- %s && git -c safe.directory='*' ls-files -z -- %s) </dev/null 2>/dev/null", sandbox.Quote(s.root), words(names...)))
 	if err != nil || status != 0 {
 		return nil, err
 	}
@@ -188,7 +188,7 @@ func (s *box) missing(ctx context.Context) ([]string, error) {
 	for i, f := range s.files {
 		names[i] = f.Path
 	}
-	out, _, err := s.ask(ctx, fmt.Sprintf(`(cd -- %s && for f in %s; do [ -f "./$f" ] || printf '%%s\0' "$f"; done)`, quote(s.root), words(names...)))
+	out, _, err := s.ask(ctx, fmt.Sprintf(`(cd -- %s && for f in %s; do [ -f "./$f" ] || printf '%%s\0' "$f"; done)`, sandbox.Quote(s.root), words(names...)))
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,10 @@
 package docker
 
-import "strings"
+import (
+	"strings"
+
+	"millrace/transforms/sandbox"
+)
 
 // prelude are the functions that the shell is given first. They are made of
 // builtins alone, so they need nothing of the image, and each runs in a
@@ -76,7 +80,7 @@ fi
 func words(list ...string) string {
 	quoted := make([]string, len(list))
 	for i, w := range list {
-		quoted[i] = quote(w)
+		quoted[i] = sandbox.Quote(w)
 	}
 	return strings.Join(quoted, " ")
 }

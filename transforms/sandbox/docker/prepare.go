@@ -69,7 +69,7 @@ const setupOutput = 4 << 10
 // must runs a script in the workdir that has to succeed.
 func (c *instance) must(ctx context.Context, what, script string) error {
 	out := sandbox.NewOutput(setupOutput)
-	status, err := c.shell.run(ctx, fmt.Sprintf("cd -- %s && /bin/sh -c %s </dev/null 2>&1", quote(c.root), quote(script)), out)
+	status, err := c.shell.run(ctx, fmt.Sprintf("cd -- %s && /bin/sh -c %s </dev/null 2>&1", sandbox.Quote(c.root), sandbox.Quote(script)), out)
 	text, _ := out.Text()
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):

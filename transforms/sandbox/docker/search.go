@@ -34,7 +34,7 @@ func (s *box) search(ctx context.Context, dir, term string, limit int) ([]sandbo
 	// /dev/null makes grep name the file where there is only one. A status of 1
 	// is no match, and unreadable files are not the agent's concern.
 	out, status, err := s.ask(ctx, fmt.Sprintf(
-		`(cd -- %s && find . -name '.?*' -prune -o -type f -exec grep -Fn -e %s /dev/null {} + </dev/null 2>/dev/null)`, quote(p.dir), quote(term)))
+		`(cd -- %s && find . -name '.?*' -prune -o -type f -exec grep -Fn -e %s /dev/null {} + </dev/null 2>/dev/null)`, sandbox.Quote(p.dir), sandbox.Quote(term)))
 	if err != nil {
 		return nil, err
 	}

@@ -147,6 +147,3 @@ func (s *shell) said() string {
 }
 
 func (s *shell) close() { s.conn.Close() }
-
-// quote makes one word of any text without a NUL byte.
-func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
