@@ -14,7 +14,6 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime/graphx"
 	jobpb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/jobmanagement_v1"
 	pipepb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/pipeline_v1"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal/extworker"
 
 	"millrace/runners/jobserver"
 	"millrace/transforms/kafkaio"
@@ -56,18 +55,18 @@ func RunJob(ctx context.Context, name string, p *beam.Pipeline) (*Job, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	job, worker, err := submit(name, p)
+	job, crew, err := submit(name, p)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("job %s: %w", name, err), kafkaio.Stop(name))
 	}
-	go job.watch(worker)
+	go job.watch(crew)
 	return job, nil
 }
 
-func submit(name string, p *beam.Pipeline) (*Job, *extworker.Loopback, error) {
+func submit(name string, p *beam.Pipeline) (*Job, *crew, error) {
 	submitting.Lock()
 	defer submitting.Unlock()
-	service, _, err := startPrism()
+	prism, err := startPrism()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -75,16 +74,13 @@ func submit(name string, p *beam.Pipeline) (*Job, *extworker.Loopback, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("building the pipeline: %w", err)
 	}
-	// The worker's context lives as long as the job and has no deadline.
-	worker, err := extworker.StartLoopback(context.Background(), 0)
+	crew := prism.workers.hire()
+	id, err := prepareAndRun(prism.jobs, crew, name, edges)
 	if err != nil {
-		return nil, nil, fmt.Errorf("starting the worker: %w", err)
+		crew.dismiss()
+		return nil, nil, err
 	}
-	id, err := prepareAndRun(service, worker, name, edges)
-	if err != nil {
-		return nil, nil, errors.Join(err, worker.Stop(context.Background()))
-	}
-	return &Job{name: name, id: id, service: service, done: make(chan struct{})}, worker, nil
+	return &Job{name: name, id: id, service: prism.jobs, done: make(chan struct{})}, crew, nil
 }
 
 // Name is the name the job was started with.
@@ -119,11 +115,11 @@ func (j *Job) Cancel() error {
 }
 
 // watch follows the job's messages to its end and then stops its parts.
-func (j *Job) watch(worker *extworker.Loopback) {
+func (j *Job) watch(crew *crew) {
 	end, err := jobserver.Follow(j.service, j.id, func() {})
-	// First the worker, so that no bundle of this job asks kafkaio for anything
+	// First the workers, so that no bundle of this job asks kafkaio for anything
 	// any more; then what kafkaio holds for the job.
-	stopErr := worker.Stop(context.Background())
+	crew.dismiss()
 	partErr := kafkaio.Stop(j.name)
 	switch {
 	case partErr != nil:
@@ -134,8 +130,6 @@ func (j *Job) watch(worker *extworker.Loopback) {
 		j.err = fmt.Errorf("job %s: %s", j.name, innermost(end.Report))
 	case err != nil:
 		j.err = fmt.Errorf("job %s: following its messages: %w", j.name, err)
-	case stopErr != nil:
-		j.err = fmt.Errorf("job %s: stopping its worker: %w", j.name, stopErr)
 	}
 	close(j.done)
 }
@@ -170,13 +164,13 @@ func employAll(p *pipepb.Pipeline) {
 	}
 }
 
-// prepareAndRun hands the pipeline to Prism, to be run by worker.
-func prepareAndRun(service jobpb.JobServiceClient, worker *extworker.Loopback, name string, edges []*graph.MultiEdge) (string, error) {
+// prepareAndRun hands the pipeline to Prism, to be run by crew.
+func prepareAndRun(service jobpb.JobServiceClient, crew *crew, name string, edges []*graph.MultiEdge) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), submitTimeout)
 	defer cancel()
-	environment, err := graphx.CreateEnvironment(ctx, "beam:env:external:v1", worker.EnvironmentConfig)
+	environment, err := crew.environment(ctx)
 	if err != nil {
-		return "", fmt.Errorf("describing the worker: %w", err)
+		return "", fmt.Errorf("describing the workers: %w", err)
 	}
 	pipeline, err := graphx.Marshal(edges, &graphx.Options{Environment: environment})
 	if err != nil {

@@ -16,41 +16,41 @@ import (
 // prismStart bounds how long Prism may take to listen.
 const prismStart = 10 * time.Second
 
-// server is the process's one Prism, started by the first job.
-var server struct {
-	once sync.Once
-	jobs jobpb.JobServiceClient
-	addr string
-	err  error
+// server is a running Prism and what it asks for workers.
+type server struct {
+	jobs    jobpb.JobServiceClient
+	workers *workers
 }
 
-// startPrism returns the job service of the process's Prism. Prism offers no
-// choice of the interface and listens on all of them, without authentication,
-// for whoever wants to run a pipeline; so its socket is bound to the loopback
-// device right after it was made. The port is taken from the kernel first,
-// since Prism tells nobody which one it got.
-func startPrism() (jobpb.JobServiceClient, string, error) {
-	server.once.Do(func() {
-		initBeam()
-		// Between asking for a free port and Prism's listening somebody else may
-		// take it, so a few are tried.
-		for range 5 {
-			var port int
-			if port, server.err = freePort(); server.err != nil {
-				continue
-			}
-			if server.jobs, server.err = createPrism(port); server.err == nil {
-				server.addr = fmt.Sprintf("localhost:%d", port)
-				server.err = toLoopback(port)
-				return
-			}
-		}
-	})
-	if server.err != nil {
-		return nil, "", fmt.Errorf("starting the embedded runner: %w", server.err)
+// startPrism returns the process's one Prism, which the first job starts. Prism
+// offers no choice of the interface and listens on all of them, without
+// authentication, for whoever wants to run a pipeline; so its socket is bound to
+// the loopback device right after it was made. The port is taken from the kernel
+// first, since Prism tells nobody which one it got.
+var startPrism = sync.OnceValues(func() (*server, error) {
+	initBeam()
+	workers, err := startWorkers()
+	if err != nil {
+		return nil, fmt.Errorf("starting the embedded runner: %w", err)
 	}
-	return server.jobs, server.addr, nil
-}
+	// Between asking for a free port and Prism's listening somebody else may
+	// take it, so a few are tried.
+	for range 5 {
+		var port int
+		if port, err = freePort(); err != nil {
+			continue
+		}
+		var jobs jobpb.JobServiceClient
+		if jobs, err = createPrism(port); err != nil {
+			continue
+		}
+		if err = toLoopback(port); err != nil {
+			break
+		}
+		return &server{jobs: jobs, workers: workers}, nil
+	}
+	return nil, fmt.Errorf("starting the embedded runner: %w", err)
+})
 
 func freePort() (int, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
