@@ -22,28 +22,31 @@ const (
 
 // properties are how a file is written. Arrow makes a new Zstandard encoder for
 // every page, and a buffer of levels grows with every write where pages are of
-// version 1: both cost more than all the rest. A dictionary of ids or of
-// log-probabilities is nearly as long as the column.
+// version 1: both cost more than all the rest. So does a dictionary of a column with
+// a value for every token, which allocates for each.
 func properties(schema *arrow.Schema) *parquet.WriterProperties {
 	all := []parquet.WriterProperty{
 		parquet.WithCompression(compress.Codecs.Snappy), parquet.WithDataPageVersion(parquet.DataPageV2),
 		parquet.WithMaxRowGroupLength(groupRows), parquet.WithBatchSize(batchValues),
 	}
-	for _, path := range diverse("", schema.Fields()) {
+	for _, path := range tokenColumns("", schema.Fields()) {
 		all = append(all, parquet.WithDictionaryFor(path, false))
 	}
 	return parquet.NewWriterProperties(all...)
 }
 
-// diverse are the Parquet paths of the columns with a value of its own for nearly
-// every token.
-func diverse(prefix string, fields []arrow.Field) (paths []string) {
+// tokenColumns are the Parquet paths of the columns with a number for every token.
+// Policy versions come in long runs, of which Snappy leaves a twentieth; differences
+// (DELTA_BINARY_PACKED) would leave less, but Arrow's encoder of them panics at a page
+// of empty lists.
+func tokenColumns(prefix string, fields []arrow.Field) (paths []string) {
 	for _, f := range fields {
 		switch t := f.Type.(type) {
 		case *arrow.StructType:
-			paths = append(paths, diverse(prefix+f.Name+".", t.Fields())...)
+			paths = append(paths, tokenColumns(prefix+f.Name+".", t.Fields())...)
 		case *arrow.ListType:
-			if f.Name == "tokens" || f.Name == "log_probs" {
+			switch f.Name {
+			case "tokens", "log_probs", "versions":
 				paths = append(paths, prefix+f.Name+".list.element")
 			}
 		}

@@ -29,6 +29,9 @@ func played(skip string) *Log {
 			lost := iteration == 1 && i == 2
 			t := schemas.Trajectory{ID: schemas.TrajectoryID("r", "wrap", int64(iteration), int32(i), 0), GroupID: group, Rollout: int32(i), Task: task,
 				Termination: schemas.Finished, Versions: []int32{-1, int32(iteration)}}
+			if iteration == 0 {
+				t.ImageDigest = "sha256:5eed"
+			}
 			s := schemas.Sample{ID: t.ID, GroupID: group, Weight: 1, LossMask: []bool{false, true}, Termination: schemas.Finished}
 			r := schemas.Reward{Trajectory: t}
 			if iteration == 0 {
@@ -155,8 +158,8 @@ func TestTrace(t *testing.T) {
 		change   func(*Log)
 		want     []string
 	}{
-		{"r/0/wrap#0.0", "", nil, []string{"rollout ended as finished, sampled by policy versions 0", "score reward 1", "advantage reward 1, advantage 0.5, 1 tokens", "learn entered step 1"}},
-		{"r/1/wrap#0.0", "", nil, []string{"learn entered step 2 and moved nothing: no spread: every member of its group that counts has reward 0"}},
+		{"r/0/wrap#0.0", "", nil, []string{"rollout ended as finished, sampled by policy versions 0, in the image sha256:5eed r.trajectories", "score reward 1", "advantage reward 1, advantage 0.5, 1 tokens", "learn entered step 1"}},
+		{"r/1/wrap#0.0", "", nil, []string{"rollout ended as finished, sampled by policy versions 1 r.trajectories", "learn entered step 2 and moved nothing: no spread: every member of its group that counts has reward 0"}},
 		{"r/1/wrap#2.0", "", nil, []string{"rollout dead letter rollout/r/1/wrap#2.0 (sandbox_failure): no namespace", "score no reward", "advantage excluded by the filter: failed", "learn entered step 2 and moved nothing: excluded by the filter (failed)"}},
 		{"r/0/wrap#0.0", "", func(l *Log) {
 			s := l.samples["r/0/wrap#0.0"]
@@ -201,9 +204,12 @@ func TestMembersOfAStep(t *testing.T) {
 	if err != nil || len(members) != 3 {
 		t.Fatalf("%d members, %v", len(members), err)
 	}
-	want := Member{ID: "r/0/wrap#0.0", Task: "wrap", Snapshot: members[1].Snapshot, Versions: "0", Reward: 1, Advantage: 0.5, Termination: schemas.Finished}
+	want := Member{ID: "r/0/wrap#0.0", Task: "wrap", Snapshot: members[1].Snapshot, ImageDigest: "sha256:5eed", Versions: "0", Reward: 1, Advantage: 0.5, Termination: schemas.Finished}
 	if members[0] != want || !strings.HasPrefix(want.Snapshot, "sha256:") {
 		t.Errorf("member is %+v, want %+v", members[0], want)
+	}
+	if later, err := l.Members(2); err != nil || later[0].ImageDigest != "" {
+		t.Errorf("members without an image are %+v, %v", later, err)
 	}
 	if _, err := l.Members(3); err == nil || !strings.Contains(err.Error(), "steps 1 to 2") {
 		t.Errorf("step 3: %v", err)

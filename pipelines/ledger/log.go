@@ -53,7 +53,8 @@ type trajectory struct {
 	rollout     int32
 	task        string
 	snapshot    string
-	first, last int32 // policy versions of its sampled tokens; -1 where none was sampled
+	image       string // digest of the image's content, empty without an image
+	first, last int32  // policy versions of its sampled tokens; -1 where none was sampled
 	termination schemas.Termination
 	source      schemas.Position
 }
@@ -103,7 +104,7 @@ func (l *Log) Trajectory(t schemas.Trajectory, source schemas.Position) {
 		}
 		last = max(last, v)
 	}
-	l.trajectories[t.ID] = trajectory{group: t.GroupID, rollout: t.Rollout, task: t.Task.ID, snapshot: Snapshot(t.Task),
+	l.trajectories[t.ID] = trajectory{group: t.GroupID, rollout: t.Rollout, task: t.Task.ID, snapshot: Snapshot(t.Task), image: t.ImageDigest,
 		first: first, last: last, termination: t.Termination, source: source}
 }
 

@@ -46,6 +46,10 @@ type Member struct {
 	ID, Task string
 	// Snapshot is the image or the digest of the task's files, see [Snapshot].
 	Snapshot string
+	// ImageDigest identifies the content of the image that the agent worked in,
+	// also where the image's name is a tag. It is empty without an image, and of
+	// trajectories that were written before digests were recorded.
+	ImageDigest string
 	// Versions are the policy versions that sampled it, "3" or "2..3".
 	Versions          string
 	Reward, Advantage float64
@@ -64,7 +68,7 @@ func (l *Log) Members(step int64) ([]Member, error) {
 		var out []Member
 		for _, id := range u.SampleIDs {
 			s, t := l.samples[id], l.trajectories[id]
-			out = append(out, Member{ID: id, Task: t.task, Snapshot: t.snapshot, Versions: versions(t.first, t.last),
+			out = append(out, Member{ID: id, Task: t.task, Snapshot: t.snapshot, ImageDigest: t.image, Versions: versions(t.first, t.last),
 				Reward: s.reward, Advantage: s.advantage, Excluded: s.excluded, Termination: s.termination})
 		}
 		return out, nil

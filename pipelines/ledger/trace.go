@@ -19,7 +19,11 @@ type Event struct {
 func (l *Log) Trace(id string) ([]Event, error) {
 	var events []Event
 	if t, ok := l.trajectories[id]; ok {
-		events = append(events, Event{rolloutStage, fmt.Sprintf("ended as %s, sampled by policy versions %s", t.termination, versions(t.first, t.last)), at(t.source)})
+		what := fmt.Sprintf("ended as %s, sampled by policy versions %s", t.termination, versions(t.first, t.last))
+		if t.image != "" {
+			what += ", in the image " + t.image
+		}
+		events = append(events, Event{rolloutStage, what, at(t.source)})
 	}
 	if r, ok := l.rewarded[id]; ok {
 		what := fmt.Sprintf("reward %g", r.value)

@@ -49,7 +49,7 @@ func runs(t *testing.T) (dir string) {
 		}}
 	}
 	lost := trajectory("a", 2, 0)
-	lost.Failure = "no namespace"
+	lost.Failure, lost.Trajectory.ImageDigest = "no namespace", "sha256:5eed"
 	put(t, dir, "a", export.Trajectories, schemas.Rewards, trajectory("a", 0, 1), trajectory("a", 1, 0), lost)
 	put(t, dir, "b", export.Trajectories, schemas.Rewards, trajectory("b", 0, 1))
 	sample := func(rollout int32, weight float32, excluded string) schemas.Sample {
@@ -85,6 +85,7 @@ func TestQueries(t *testing.T) {
 		// A failure is no reward, in a mean neither (invariant 1): (1 + 0) / 2.
 		{"SELECT run, count(*), avg(reward) FROM trajectories GROUP BY run ORDER BY run", "run,count(*),avg(reward)\na,3,0.5\nb,1,1\n"},
 		{"SELECT failure, termination FROM trajectories WHERE reward IS NULL", "failure,termination\nno namespace,finished\n"},
+		{"SELECT rollout, image_digest FROM trajectories WHERE run = 'a' ORDER BY rollout", "rollout,image_digest\n0,\n1,\n2,sha256:5eed\n"},
 		{"SELECT day, repo, task, turns, tokens, sampled_tokens, policy_version, policy_version_last, tools FROM trajectories WHERE run = 'b'",
 			"day,repo,task,turns,tokens,sampled_tokens,policy_version,policy_version_last,tools\n" + day + `,wrap,wrap/1,2,5,3,2,3,"[""execute_bash""]"` + "\n"},
 		{"SELECT patch, tests_passed, tests_failed, started, seconds, scoring_seconds, image FROM trajectories WHERE run = 'b'",

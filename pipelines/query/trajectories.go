@@ -16,6 +16,7 @@ var rolloutColumns = []column[schemas.Trajectory]{
 	text("repo", "the code base of the task", func(t *schemas.Trajectory) any { return given(t.Task.Repo) }),
 	text("split", "the task set's split", func(t *schemas.Trajectory) any { return given(t.Task.Split) }),
 	text("image", "container image of the snapshot; NULL where the task holds files", func(t *schemas.Trajectory) any { return given(t.Task.Image) }),
+	text("image_digest", "digest of that image's content; NULL without one, and where it was not recorded", func(t *schemas.Trajectory) any { return given(t.ImageDigest) }),
 	integer("iteration", "training iteration that ordered it, from 0", func(t *schemas.Trajectory) any { return t.Iteration }),
 	integer("rollout", "its index in the group, from 0", func(t *schemas.Trajectory) any { return int64(t.Rollout) }),
 	integer("attempt", "infrastructure retries before it", func(t *schemas.Trajectory) any { return int64(t.Attempt) }),

@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"millrace/pipelines/dataset"
 	"millrace/pipelines/export"
@@ -100,19 +103,18 @@ func (t *table[T]) add(lane int, row T, day string, bytes int) error {
 	return t.lanes[lane].Add(row, day, bytes)
 }
 
-// commit names the files. A lane without rows leaves none, unless all are without.
+// commit names the files, of all lanes at once: each has a last row group to encode
+// and a file to sync. A lane without rows leaves none, unless all are without.
 func (t *table[T]) commit() error {
-	committed := false
-	for n, w := range t.lanes {
-		if w.Empty() && (committed || n < len(t.lanes)-1) {
-			continue
-		}
-		if err := w.Commit(); err != nil {
-			return err
-		}
-		committed = true
+	written := slices.DeleteFunc(slices.Clone(t.lanes), (*dataset.Writer[T]).Empty)
+	if len(written) == 0 {
+		written = t.lanes[:1]
 	}
-	return nil
+	var lanes errgroup.Group
+	for _, w := range written {
+		lanes.Go(w.Commit)
+	}
+	return lanes.Wait()
 }
 
 func (t *table[T]) abandon() {

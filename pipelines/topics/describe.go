@@ -61,10 +61,10 @@ func Describe(ctx context.Context, brokers, topic string) (Description, error) {
 // WriteTable writes the partitions, the settings and the groups.
 func (d Description) WriteTable(out io.Writer) error {
 	w := table(out)
-	fmt.Fprintf(w, "%s: %d records\n\n", d.Name, d.Records())
-	fmt.Fprintln(w, "PARTITION\tFIRST\tEND\tRECORDS\tREPLICAS\tIN SYNC")
+	fmt.Fprintf(w, "%s: %d records, bytes on disk: %s\n\n", d.Name, d.Records(), size(d.Bytes()))
+	fmt.Fprintln(w, "PARTITION\tFIRST\tEND\tRECORDS\tREPLICAS\tIN SYNC\tBYTES")
 	for _, p := range d.Partitions {
-		fmt.Fprintf(w, "%d\t%d\t%d\t%d\t%d\t%d\n", p.ID, p.First, p.Last, p.Last-p.First, p.Replicas, p.InSync)
+		fmt.Fprintf(w, "%d\t%d\t%d\t%d\t%d\t%d\t%s\n", p.ID, p.First, p.Last, p.Last-p.First, p.Replicas, p.InSync, size(p.Bytes))
 	}
 	if len(d.Settings) > 0 {
 		fmt.Fprintln(w, "\nSETTING\tVALUE\tFROM")

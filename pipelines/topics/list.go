@@ -22,13 +22,13 @@ func OfRun(ctx context.Context, brokers, run string) (List, error) {
 // WriteTable writes a line a topic.
 func (l List) WriteTable(out io.Writer) error {
 	w := table(out)
-	fmt.Fprintln(w, "TOPIC\tPARTITIONS\tREPLICAS\tRECORDS\tSETTINGS")
+	fmt.Fprintln(w, "TOPIC\tPARTITIONS\tREPLICAS\tRECORDS\tBYTES\tSETTINGS")
 	for _, t := range l {
 		settings := make([]string, 0, len(t.Settings))
 		for _, s := range t.Settings {
 			settings = append(settings, s.Name+"="+s.Value)
 		}
-		fmt.Fprintf(w, "%s\t%d\t%s\t%d\t%s\n", t.Name, len(t.Partitions), replicas(t), t.Records(), strings.Join(settings, " "))
+		fmt.Fprintf(w, "%s\t%d\t%s\t%d\t%s\t%s\n", t.Name, len(t.Partitions), replicas(t), t.Records(), size(t.Bytes()), strings.Join(settings, " "))
 	}
 	return w.Flush()
 }
@@ -48,6 +48,14 @@ func replicas(t kafkaio.Topic) string {
 		return fmt.Sprintf("%d/%d", worst.InSync, worst.Replicas)
 	}
 	return fmt.Sprint(worst.Replicas)
+}
+
+// size is a number of bytes, negative where it is not known.
+func size(bytes int64) string {
+	if bytes < 0 {
+		return "unknown"
+	}
+	return fmt.Sprint(bytes)
 }
 
 func table(out io.Writer) *tabwriter.Writer { return tabwriter.NewWriter(out, 0, 0, 2, ' ', 0) }

@@ -8,13 +8,18 @@ import (
 	"millrace/transforms/kafkaio"
 )
 
+// untold is a topic of which the cluster tells one partition's size.
+var untold = kafkaio.Topic{Name: "r.tasks", Partitions: []kafkaio.PartitionState{
+	{ID: 0, Replicas: 1, InSync: 1, Bytes: 7}, {ID: 1, Last: 2, Replicas: 1, InSync: 1, Bytes: -1},
+}}
+
 // rewarded is a topic of two partitions, of which one lost a replica and its
 // first ten records.
 var rewarded = kafkaio.Topic{
 	Name: "r.rewarded",
 	Partitions: []kafkaio.PartitionState{
-		{ID: 0, First: 10, Last: 30, Replicas: 3, InSync: 2},
-		{ID: 1, First: 0, Last: 7, Replicas: 3, InSync: 3},
+		{ID: 0, First: 10, Last: 30, Replicas: 3, InSync: 2, Bytes: 4096},
+		{ID: 1, First: 0, Last: 7, Replicas: 3, InSync: 3, Bytes: 512},
 	},
 	Settings: []kafkaio.Setting{
 		{Name: "max.message.bytes", Value: "67108864", Own: true},
@@ -35,18 +40,19 @@ func TestTables(t *testing.T) {
 		write func(*strings.Builder) error
 		want  []string
 	}{
-		{"list", func(b *strings.Builder) error { return List{rewarded}.WriteTable(b) }, []string{
-			"TOPIC       PARTITIONS  REPLICAS  RECORDS  SETTINGS",
-			"r.rewarded  2           2/3       27       max.message.bytes=67108864 min.insync.replicas=2",
+		{"list", func(b *strings.Builder) error { return List{rewarded, untold}.WriteTable(b) }, []string{
+			"TOPIC       PARTITIONS  REPLICAS  RECORDS  BYTES    SETTINGS",
+			"r.rewarded  2           2/3       27       4608     max.message.bytes=67108864 min.insync.replicas=2",
+			"r.tasks     2           1         2        unknown  ",
 		}},
 		{"describe", func(b *strings.Builder) error {
 			return Description{rewarded, []Position{{"r.advantage", 0, 25, 5}}}.WriteTable(b)
 		}, []string{
-			"r.rewarded: 27 records",
+			"r.rewarded: 27 records, bytes on disk: 4608",
 			"",
-			"PARTITION  FIRST  END  RECORDS  REPLICAS  IN SYNC",
-			"0          10     30   20       3         2",
-			"1          0      7    7        3         3",
+			"PARTITION  FIRST  END  RECORDS  REPLICAS  IN SYNC  BYTES",
+			"0          10     30   20       3         2        4096",
+			"1          0      7    7        3         3        512",
 			"",
 			"SETTING              VALUE     FROM",
 			"max.message.bytes    67108864  topic",

@@ -20,22 +20,6 @@ import (
 	"millrace/transforms/kafkaio"
 )
 
-// Config are the settings of a campaign.
-type Config struct {
-	// Dir is where everything is kept; it must not hold a campaign.
-	Dir string
-	// Seed decides the schedule, the tasks and the weights at the beginning.
-	Seed uint64
-	// Kills is the number of kills; other faults come beside them.
-	Kills int
-	// Brokers is a Kafka to use in place of the embedded broker, which then is left
-	// alone; it must not hold topics of a campaign. The run without faults that the
-	// weights are compared with has an embedded one.
-	Brokers string
-	// Out is told what happens, line by line.
-	Out io.Writer
-}
-
 // campaign is one run of all roles.
 type campaign struct {
 	Config
@@ -63,8 +47,8 @@ type armed struct {
 // Run runs a campaign and the same run without faults, and audits both. The error
 // is one of the harness; what the campaign found is in the result.
 func Run(ctx context.Context, c Config) (Result, error) {
-	if c.Kills < 1 {
-		return Result{}, fmt.Errorf("a campaign of %d kills: at least 1 is needed", c.Kills)
+	if err := c.validate(); err != nil {
+		return Result{}, err
 	}
 	disturbed, err := runCampaign(ctx, c, filepath.Join(c.Dir, "disturbed"), 0)
 	if err != nil {
@@ -95,12 +79,15 @@ func runCampaign(ctx context.Context, config Config, dir string, steps int64) (r
 		return result, err
 	}
 	at := c.step()
-	for i, f := range schedule(c.Seed, c.Kills-1, c.Brokers == "") {
+	for i, f := range schedule(c.Seed, c.Kills-1, c.Brokers == "", c.Only) {
 		if err := c.inject(ctx, &at, f); err != nil {
 			return result, fmt.Errorf("fault %d (%s): %w", i+1, f, err)
 		}
 		if f.kills() {
 			result.Kills++
+		}
+		if c.Only != "" {
+			at = c.step()
 		}
 	}
 	c.endFaults()
@@ -465,9 +452,9 @@ func (c *campaign) endFaults() {
 }
 
 // Describe lists the schedule of a seed.
-func Describe(seed uint64, kills int) string {
+func Describe(seed uint64, kills int, only string) string {
 	var b strings.Builder
-	for i, f := range schedule(seed, kills-1, true) {
+	for i, f := range schedule(seed, kills-1, true, only) {
 		fmt.Fprintf(&b, "%4d  %s\n", i+1, f)
 	}
 	b.WriteString("at the last step: kill all\n")

@@ -74,15 +74,15 @@ func TestAuditorFindsOtherWeights(t *testing.T) {
 }
 
 func TestScheduleIsAFunctionOfTheSeed(t *testing.T) {
-	text := Describe(7, 40)
-	if text != Describe(7, 40) {
+	text := Describe(7, 40, "")
+	if text != Describe(7, 40, "") {
 		t.Error("one seed gave two schedules")
 	}
-	if text == Describe(8, 40) {
+	if text == Describe(8, 40, "") {
 		t.Error("two seeds gave one schedule")
 	}
 	kills := 0
-	for _, f := range schedule(7, 40, true) {
+	for _, f := range schedule(7, 40, true, "") {
 		if f.kills() {
 			kills++
 		}
@@ -96,7 +96,7 @@ func TestScheduleIsAFunctionOfTheSeed(t *testing.T) {
 // every file that can be torn.
 func TestLongScheduleHasEverything(t *testing.T) {
 	points, others, torn := map[passage]bool{}, map[string]bool{}, map[string]bool{}
-	for _, f := range schedule(1, 200, true) {
+	for _, f := range schedule(1, 200, true, "") {
 		switch {
 		case f.kind == killAt:
 			points[f.at] = true
@@ -123,9 +123,33 @@ func TestLongScheduleHasEverything(t *testing.T) {
 			}
 		}
 	}
-	for _, f := range schedule(1, 200, false) {
+	for _, f := range schedule(1, 200, false, "") {
 		if f.role == brokerRole {
 			t.Errorf("the campaign has no broker of its own: %s", f)
+		}
+	}
+}
+
+// TestScheduleOfOneRole: nothing happens but kills of that role, at random moments
+// and at each of its points, and it takes a step between them.
+func TestScheduleOfOneRole(t *testing.T) {
+	for _, only := range roles {
+		points := map[passage]bool{}
+		for _, f := range schedule(1, 100, true, only) {
+			if f.role != only || f.kind != kill && f.kind != killAt || f.torn != "" || f.steps < 1 {
+				t.Errorf("only %s: %s", only, f)
+			}
+			points[f.at] = true
+		}
+		for _, p := range passages() {
+			if points[p] != (p.role == only) {
+				t.Errorf("only %s: dies when %s: %v", only, p, points[p])
+			}
+		}
+	}
+	for _, c := range []Config{{Kills: 1, Only: "learner"}, {Kills: 1, Only: brokerRole, Brokers: "127.0.0.1:1"}} {
+		if _, err := Run(t.Context(), c); err == nil {
+			t.Errorf("%+v is accepted", c)
 		}
 	}
 }

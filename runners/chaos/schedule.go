@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"math/rand/v2"
+	"slices"
 	"time"
 )
 
@@ -11,7 +12,10 @@ import (
 // Every second kill is at a random moment and every second at a named point; the
 // points, and the faults between the kills, come in shuffled rounds, so that a
 // long campaign has all of them about equally often.
-func schedule(seed uint64, kills int, broker bool) []fault {
+//
+// With only, the kills are of that role, nothing else happens, and at least a step
+// lies between two of them.
+func schedule(seed uint64, kills int, broker bool, only string) []fault {
 	random := rand.New(rand.NewPCG(seed, 0))
 	points := deck[passage]{random: random, cards: passages()}
 	others := deck[fault]{random: random, cards: disturbances(broker)}
@@ -22,26 +26,33 @@ func schedule(seed uint64, kills int, broker bool) []fault {
 	if broker {
 		victims.cards = append(victims.cards, brokerRole, brokerRole)
 	}
+	if only != "" {
+		victims.cards = []string{only}
+		points.cards = slices.DeleteFunc(points.cards, func(p passage) bool { return p.role != only })
+	}
 	var out []fault
 	for n := range kills {
 		f := fault{kind: kill, steps: random.Int64N(3), wait: time.Duration(random.IntN(1500)) * time.Millisecond, seed: random.Uint64()}
-		if n%2 == 0 {
+		if only != "" {
+			f.steps++
+		}
+		if n%2 == 0 || len(points.cards) == 0 {
 			f.role = victims.draw()
 			if f.role == everybody {
 				f.kind, f.role = killAll, ""
 			}
-			if files := tearable[f.role]; len(files) > 0 && random.IntN(2) == 0 {
+			if files := tearable[f.role]; only == "" && len(files) > 0 && random.IntN(2) == 0 {
 				f.torn = files[random.IntN(len(files))]
 			}
 		} else {
 			f.kind, f.at, f.count = killAt, points.draw(), 1+random.IntN(3)
 			f.role = f.at.role
-			if broker && f.at.proxied() && random.IntN(4) == 0 {
+			if only == "" && broker && f.at.proxied() && random.IntN(4) == 0 {
 				f.role = brokerRole
 			}
 		}
 		out = append(out, f)
-		if random.IntN(2) == 0 {
+		if only == "" && random.IntN(2) == 0 {
 			other := others.draw()
 			other.steps, other.wait, other.seed = random.Int64N(2), time.Duration(random.IntN(1000))*time.Millisecond, random.Uint64()
 			if other.last > 0 {

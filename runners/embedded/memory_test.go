@@ -77,12 +77,18 @@ func startBrokerChild(t *testing.T) string {
 const flatWithin = 32 << 20
 
 // TestMemoryIsFlat sends small records through the advantage stage, as fast as
-// it takes them, and looks at the heap on the way. The stage's memory must not
-// depend on how many there were. Ten million take an hour or so:
+// it takes them, and looks at the heap on the way, each time when all that was sent
+// is done with: then the stage's memory must not depend on how many there were. Ten
+// million take some hours:
 //
-//	go test ./runners/embedded -run TestMemoryIsFlat -records 10000000 -timeout 6h -v
+//	go test ./runners/embedded -run TestMemoryIsFlat -records 10000000 -timeout 24h -v
 func TestMemoryIsFlat(t *testing.T) {
-	const members, chunk = 8, 1000 // groups a chunk
+	const (
+		members = 8
+		chunk   = 1000 // groups
+		// ahead is how many groups lie before the stage: enough that it never waits.
+		ahead = 2 * chunk
+	)
 	brokers := startBrokerChild(t)
 	s := stage.Stream{Brokers: brokers, Topics: stage.TopicsOf(unique(t, "run")), Job: unique(t, "job")}
 	if err := stage.Create(t.Context(), brokers, stage.TopicSettings{Partitions: 2, Retention: time.Minute}, s.Topics); err != nil {
@@ -98,13 +104,9 @@ func TestMemoryIsFlat(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	groups := *records / members
-	var quarter uint64
-	for first := 0; first < groups; first += chunk {
-		n := min(chunk, groups-first)
-		feedGroups(t, s, first, n, members)
-		// One record of samples leaves for each group.
-		for kafkaio.StatsOf(s.Job).RecordsOut < int64(first+n) {
+	// left waits until that many groups have left, each as one record of samples.
+	left := func(groups int) {
+		for kafkaio.StatsOf(s.Job).RecordsOut < int64(groups) {
 			select {
 			case <-job.Done():
 				t.Fatalf("the stage ended: %v", job.Wait())
@@ -113,13 +115,21 @@ func TestMemoryIsFlat(t *testing.T) {
 			case <-time.After(5 * time.Millisecond):
 			}
 		}
-		done := first + n
-		committed(t, s, int64(done*members))
-		last := done == groups
-		if last || done%(100*chunk) == 0 || quarter == 0 && done >= groups/4 {
+	}
+	groups := *records / members
+	var quarter uint64
+	for first := 0; first < groups; first += chunk {
+		n := min(chunk, groups-first)
+		feedGroups(t, s, first, n, members)
+		fed := first + n
+		left(fed - ahead)
+		last := fed == groups
+		if last || fed%(100*chunk) == 0 || quarter == 0 && fed >= groups/4 {
+			left(fed)
+			committed(t, s, int64(fed*members))
 			heap := live()
-			t.Logf("%d records: heap %.1f MiB", done*members, float64(heap)/(1<<20))
-			if quarter == 0 && done >= groups/4 {
+			t.Logf("%s: %d records: heap %.1f MiB", time.Now().Format(time.TimeOnly), fed*members, float64(heap)/(1<<20))
+			if quarter == 0 && fed >= groups/4 {
 				quarter = heap
 			}
 			if last && heap > quarter+flatWithin {

@@ -133,16 +133,19 @@ func (h bench) trajectories(t testing.TB, topic string, from, to int) {
 // stages starts score and advantage between the topics of a run.
 func (h bench) stages(t testing.TB, start stage.Start, topics stage.Topics) (score, group string) {
 	t.Helper()
-	run := topics.Samples
-	s := stage.Stream{Brokers: h.brokers, Topics: topics, Job: run + ".score", Poll: poll}
-	p, err := stage.ScoreWith(s, stage.Settings{Maker: "test", Text: []byte("salt")}, 16)
+	scoring, grouping := h.stream(topics, "score"), h.stream(topics, "advantage")
+	p, err := stage.ScoreWith(scoring, stage.Settings{Maker: "test", Text: []byte("salt")}, 16)
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.run(t, start, s.Job, p)
-	s.Job = run + ".advantage"
-	h.run(t, start, s.Job, stage.Advantage(s, filter.Config{Mode: filter.Compact}, advantage.DefaultConfig()))
-	return run + ".score", s.Job
+	h.run(t, start, scoring.Job, p)
+	h.run(t, start, grouping.Job, stage.Advantage(grouping, filter.Config{Mode: filter.Compact}, advantage.DefaultConfig()))
+	return scoring.Job, grouping.Job
+}
+
+// stream is what a stage of a run reads and writes.
+func (h bench) stream(topics stage.Topics, name string) stage.Stream {
+	return stage.Stream{Brokers: h.brokers, Topics: topics, Job: topics.Samples + "." + name, Poll: poll}
 }
 
 // samples reads the samples of n groups, by id, and how many records of a group

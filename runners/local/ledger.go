@@ -28,8 +28,8 @@ func LedgerStep(ctx context.Context, dir string, step int64, output string, out 
 		if err != nil {
 			return err
 		}
-		return table(output, out, []string{"trajectory", "task", "snapshot", "policy_version", "reward", "advantage", "excluded", "termination"}, members, func(m ledger.Member) []any {
-			return []any{m.ID, m.Task, m.Snapshot, m.Versions, m.Reward, m.Advantage, m.Excluded, string(m.Termination)}
+		return table(output, out, []string{"trajectory", "task", "snapshot", "image_digest", "policy_version", "reward", "advantage", "excluded", "termination"}, members, func(m ledger.Member) []any {
+			return []any{m.ID, m.Task, m.Snapshot, m.ImageDigest, m.Versions, m.Reward, m.Advantage, m.Excluded, string(m.Termination)}
 		})
 	})
 }

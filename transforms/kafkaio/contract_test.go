@@ -37,6 +37,7 @@ func contract(t *testing.T, brokers string, options ...kgo.Opt) {
 		{"positions", testPositions},
 		{"growth", testGrowth},
 		{"inspection", testInspection},
+		{"sizes", func(t *testing.T, brokers string) { testSizes(t, brokers, options) }},
 		{"control records", func(t *testing.T, brokers string) { testControlRecords(t, brokers, options) }},
 	} {
 		t.Run(s.name, func(t *testing.T) { s.test(t, brokers) })

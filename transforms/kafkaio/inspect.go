@@ -37,6 +37,9 @@ type PartitionState struct {
 	// of them have all of it.
 	Replicas int `json:"replicas"`
 	InSync   int `json:"in_sync"`
+	// Bytes is what the partition takes on the disks of all brokers, replicas
+	// included; -1 where the cluster does not tell.
+	Bytes int64 `json:"bytes"`
 }
 
 // Setting is one setting of a topic.
@@ -54,6 +57,19 @@ func (t Topic) Records() int64 {
 	var n int64
 	for _, p := range t.Partitions {
 		n += p.Last - p.First
+	}
+	return n
+}
+
+// Bytes is what the topic takes on the disks of all brokers, replicas included; -1
+// where the cluster does not tell it of every partition.
+func (t Topic) Bytes() int64 {
+	var n int64
+	for _, p := range t.Partitions {
+		if p.Bytes == unknownSize {
+			return unknownSize
+		}
+		n += p.Bytes
 	}
 	return n
 }
@@ -84,13 +100,21 @@ func Topics(ctx context.Context, brokers string, keep func(name string) bool) ([
 	if err != nil {
 		return nil, err
 	}
+	sizes, err := c.sizes(ctx, all)
+	if err != nil {
+		return nil, err
+	}
 	topics := make([]Topic, 0, len(all))
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		topic := Topic{Name: name, Settings: []Setting{}}
 		for _, p := range all[name].Partitions {
-			end := ends[partitionKey{topic: name, partition: int32(p.ID)}]
+			at := partitionKey{topic: name, partition: int32(p.ID)}
+			size, told := sizes[at]
+			if !told {
+				size = unknownSize
+			}
 			topic.Partitions = append(topic.Partitions, PartitionState{
-				ID: int32(p.ID), First: end.first, Last: end.last, Replicas: len(p.Replicas), InSync: len(p.Isr),
+				ID: at.partition, First: ends[at].first, Last: ends[at].last, Replicas: len(p.Replicas), InSync: len(p.Isr), Bytes: size,
 			})
 		}
 		slices.SortFunc(topic.Partitions, func(a, b PartitionState) int { return cmp.Compare(a.ID, b.ID) })

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 )
@@ -32,7 +34,7 @@ type reader struct {
 	run    context.Context
 	stop   context.CancelCauseFunc
 	taken  chan struct{} // capacity 1: there may be room again
-	news   *bell         // of all readers of the job, which may share a bundle
+	job    *job          // whose readers may share a bundle
 
 	mu      sync.Mutex // guards the fields below
 	buffer  []Record
@@ -40,6 +42,8 @@ type reader struct {
 	next    int64 // the offset of the restriction that the runner comes back with
 	ended   bool
 	drained bool // the end is that of the job's drain
+	told    bool // the runner knows of the end
+	met     bool // the runner has asked before
 	err     error
 
 	// Only the filling goroutine uses the fields below.
@@ -89,13 +93,13 @@ func (c ReadConfig) start(j *job, b broker, at partition) *reader {
 	id := partitionKey{group: c.Group, topic: at.Topic, partition: at.Partition}
 	r := &reader{
 		cfg: c, at: at, broker: b, stats: j.stats.of(at.Topic, at.Partition), taken: make(chan struct{}, 1),
-		news: &j.news, next: at.Start, committed: at.Start,
+		job: j, next: at.Start, committed: at.Start,
 	}
 	r.run, r.stop = context.WithCancelCause(j.ctx)
 	j.mu.Lock()
 	j.readers[id] = r
 	j.mu.Unlock()
-	j.routines.Go(func() { r.fill(j) })
+	j.routines.Go(r.fill)
 	return r
 }
 
@@ -106,12 +110,12 @@ func (r *reader) position() int64 {
 }
 
 // fill reads until the end, a failure, or the job's drain.
-func (r *reader) fill(j *job) {
+func (r *reader) fill() {
 	reading, stop := context.WithCancelCause(r.run)
 	defer stop(nil)
 	go func() {
 		select {
-		case <-j.drain:
+		case <-r.job.drain:
 			stop(errDrained)
 		case <-reading.Done():
 		}
@@ -138,9 +142,9 @@ func (r *reader) fill(j *job) {
 		r.buffer, r.bytes = nil, 0 // drained: what was not emitted is read by the next run
 	}
 	r.mu.Unlock()
-	r.news.ring()
+	r.job.news.ring()
 	if err != nil && r.run.Err() == nil && !errors.Is(err, errDrained) {
-		j.fail(err)
+		r.job.fail(err)
 	}
 }
 
@@ -198,15 +202,21 @@ func (r *reader) put(record Record) bool {
 	r.buffer = append(r.buffer, record)
 	r.bytes += len(record.Value)
 	r.stats.read(len(record.Value))
-	r.news.ring()
+	r.job.news.ring()
 	return true
 }
 
-// await returns when there may be something to take or to say, here or from
-// another reader of the job, and at the latest after limit.
+// await returns when there is something to take or to say, here or from another
+// reader of the job, and at the latest after limit. A bundle serves its partitions
+// in turn, so what another reader has must not wait either, whether it came during
+// this wait or before it; and the first wait is short, because the partitions behind
+// this one may have no reader yet.
 func (r *reader) await(ctx context.Context, limit time.Duration) {
-	news := r.news.listen()
-	if r.ready() {
+	if r.first() {
+		limit = min(limit, readMore)
+	}
+	news := r.job.news.listen()
+	if r.job.anyReady() {
 		return
 	}
 	timer := time.NewTimer(limit)
@@ -218,10 +228,27 @@ func (r *reader) await(ctx context.Context, limit time.Duration) {
 	}
 }
 
+// first says whether the runner asks for the first time.
+func (r *reader) first() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	first := !r.met
+	r.met = true
+	return first
+}
+
+// anyReady says whether any reader of the job has something for the runner.
+func (j *job) anyReady() bool {
+	j.mu.Lock()
+	readers := slices.Collect(maps.Values(j.readers))
+	j.mu.Unlock()
+	return slices.ContainsFunc(readers, (*reader).ready)
+}
+
 func (r *reader) ready() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return len(r.buffer) > 0 || r.ended || r.err != nil
+	return len(r.buffer) > 0 || r.ended && !r.told
 }
 
 // take removes the next record.
@@ -251,5 +278,6 @@ func (r *reader) state() (done, drained bool, err error) {
 	if r.err != nil {
 		return false, false, r.err
 	}
-	return r.ended && len(r.buffer) == 0, r.drained, nil
+	r.told = r.ended && len(r.buffer) == 0
+	return r.told, r.drained, nil
 }

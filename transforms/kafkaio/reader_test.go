@@ -92,23 +92,27 @@ func TestReadersWaitForNews(t *testing.T) {
 		name   string
 		end    int64
 		before int // records there before the wait
+		others int // the same of another reader
 		during func(t *testing.T, m *memory)
 		want   time.Duration
 	}{
-		{"nothing comes", unbounded, 0, nil, limit},
-		{"a record is there", unbounded, 1, nil, 0},
-		{"a record comes", unbounded, 0, func(_ *testing.T, m *memory) { m.fill("in", 1) }, time.Second},
-		{"another reader's record comes", unbounded, 0, func(_ *testing.T, m *memory) { m.fill("other", 1) }, time.Second},
-		{"the end is reached", 0, 0, nil, 0},
-		{"the job drains", unbounded, 0, func(t *testing.T, _ *memory) { Drain(t.Name()) }, time.Second},
+		{"nothing comes", unbounded, 0, 0, nil, limit},
+		{"a record is there", unbounded, 1, 0, nil, 0},
+		{"another reader's record is there", unbounded, 0, 1, nil, 0},
+		{"a record comes", unbounded, 0, 0, func(_ *testing.T, m *memory) { m.fill("in", 1) }, time.Second},
+		{"another reader's record comes", unbounded, 0, 0, func(_ *testing.T, m *memory) { m.fill("other", 1) }, time.Second},
+		{"the end is reached", 0, 0, 0, nil, 0},
+		{"the job drains", unbounded, 0, 0, func(t *testing.T, _ *memory) { Drain(t.Name()) }, time.Second},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				m := newMemory()
 				m.fill("in", c.before)
+				m.fill("other", c.others)
 				r, j := newReader(t, m, ReadConfig{}, at(c.end))
 				ReadConfig{Source: Source{Job: t.Name(), Topic: "other"}.withDefaults()}.start(j, m, partition{Topic: "other", End: unbounded})
 				synctest.Wait()
+				r.first()
 				begun := time.Now()
 				if c.during != nil {
 					time.AfterFunc(time.Second, func() { c.during(t, m) })
@@ -123,6 +127,50 @@ func TestReadersWaitForNews(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestFirstWaitIsShort: the partition behind this one in the bundle has a record, and
+// gets its reader only when this one has waited.
+func TestFirstWaitIsShort(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory()
+		r, _ := newReader(t, m, ReadConfig{}, partition{Topic: "in", End: unbounded})
+		for _, want := range []time.Duration{readMore, time.Minute} {
+			begun := time.Now()
+			r.await(t.Context(), time.Minute)
+			if waited := time.Since(begun); waited != want {
+				t.Errorf("waited %s, want %s", waited, want)
+			}
+		}
+		if err := Stop(t.Name()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestReadersThatEndedAreNoNews: the runner hears of an end once; from then on the
+// partitions that are left wait as long as they may.
+func TestReadersThatEndedAreNoNews(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory()
+		r, j := newReader(t, m, ReadConfig{}, partition{Topic: "in", End: unbounded})
+		over := ReadConfig{Source: Source{Job: t.Name(), Topic: "other"}.withDefaults()}.start(j, m, partition{Topic: "other"})
+		synctest.Wait()
+		r.first()
+		for _, want := range []time.Duration{0, time.Minute} {
+			begun := time.Now()
+			r.await(t.Context(), time.Minute)
+			if waited := time.Since(begun); waited != want {
+				t.Errorf("waited %s, want %s", waited, want)
+			}
+			if done, _, err := over.state(); !done || err != nil {
+				t.Errorf("the other has ended: %v, %v", done, err)
+			}
+		}
+		if err := Stop(t.Name()); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 func TestTrackerIsNeverDivided(t *testing.T) {

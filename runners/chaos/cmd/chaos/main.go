@@ -15,6 +15,7 @@ import (
 type command struct {
 	Seed     uint64 `help:"Seed of schedule, tasks and weights." default:"7"`
 	Kills    int    `help:"Number of kills; other faults come beside them." default:"20"`
+	Only     string `help:"Kill only this role, each time when it has recovered, and disturb nothing else." placeholder:"ROLE"`
 	Dir      string `help:"Directory to keep the campaign in; default: a temporary one, which is kept if something was found." type:"path"`
 	Kafka    string `help:"Kafka to use in place of the embedded broker, which is then left alone." placeholder:"HOST:PORT"`
 	Schedule bool   `help:"Print the schedule and stop."`
@@ -22,7 +23,7 @@ type command struct {
 
 func (c command) Run() error {
 	if c.Schedule {
-		fmt.Print(chaos.Describe(c.Seed, c.Kills))
+		fmt.Print(chaos.Describe(c.Seed, c.Kills, c.Only))
 		return nil
 	}
 	dir := c.Dir
@@ -33,7 +34,7 @@ func (c command) Run() error {
 		}
 		dir = temp
 	}
-	result, err := chaos.Run(context.Background(), chaos.Config{Dir: dir, Seed: c.Seed, Kills: c.Kills, Brokers: c.Kafka, Out: os.Stdout})
+	result, err := chaos.Run(context.Background(), chaos.Config{Dir: dir, Seed: c.Seed, Kills: c.Kills, Only: c.Only, Brokers: c.Kafka, Out: os.Stdout})
 	fmt.Print(result.Report())
 	if err == nil && result.Sound() {
 		if c.Dir == "" {
