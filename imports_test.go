@@ -29,6 +29,7 @@ var leaves = map[string][]string{
 	"transforms/testlog":       {"transforms/score"},
 	"transforms/difflib":       {"transforms/score"},
 	"transforms/swerl":         {"transforms/rollout", "transforms/score"},
+	"transforms/environment":   {"transforms/rollout", "transforms/score"},
 }
 
 // source is one Go file of the module.

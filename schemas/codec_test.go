@@ -203,17 +203,17 @@ func TestGolden(t *testing.T) {
 // without what that version did not know.
 func TestGoldenOfOldVersions(t *testing.T) {
 	older := map[string]func(version int) tested{
-		"task": func(int) tested {
-			return examples[Task]{Tasks, each(exampleTasks(), (*Task).toVersion1)}
+		"task": func(v int) tested {
+			return examples[Task]{Tasks, each(exampleTasks(), func(t *Task) { t.toVersion(v) })}
 		},
-		"trajectory": func(int) tested {
-			return examples[Trajectory]{Trajectories, each(exampleTrajectories(), (*Trajectory).toVersion1)}
+		"trajectory": func(v int) tested {
+			return examples[Trajectory]{Trajectories, each(exampleTrajectories(), func(t *Trajectory) { t.toVersion(v) })}
 		},
-		"reward": func(int) tested {
-			return examples[Reward]{Rewards, each(exampleRewards(), (*Reward).toVersion1)}
+		"reward": func(v int) tested {
+			return examples[Reward]{Rewards, each(exampleRewards(), func(r *Reward) { r.toVersion(v) })}
 		},
-		"member": func(int) tested {
-			return examples[Member]{Members, each(exampleMembers(), func(m *Member) { m.Reward.toVersion1() })}
+		"member": func(v int) tested {
+			return examples[Member]{Members, each(exampleMembers(), func(m *Member) { m.Reward.toVersion(v) })}
 		},
 		"update": func(int) tested {
 			rows := exampleUpdates()
@@ -242,8 +242,12 @@ func each[T any](rows []T, change func(*T)) []T {
 	return rows
 }
 
-// toVersion1 takes out what version 1 did not know.
-func (t *Task) toVersion1() {
+// toVersion takes out what a version did not know.
+func (t *Task) toVersion(v int) {
+	t.Environment, t.Parameters = "", "" // of version 3
+	if v > 1 {
+		return
+	}
 	*t = Task{
 		ID: t.ID, Repo: t.Repo, Split: t.Split, Statement: t.Statement, Image: t.Image, Files: t.Files,
 		HiddenTests: t.HiddenTests, TestCommand: t.TestCommand, TestFormat: t.TestFormat,
@@ -252,14 +256,18 @@ func (t *Task) toVersion1() {
 	}
 }
 
-func (t *Trajectory) toVersion1() {
-	t.Task.toVersion1()
-	t.ImageDigest = ""
+func (t *Trajectory) toVersion(v int) {
+	t.Task.toVersion(v)
+	if v == 1 {
+		t.ImageDigest = ""
+	}
 }
 
-func (r *Reward) toVersion1() {
-	r.Trajectory.toVersion1()
-	r.Parts = nil
+func (r *Reward) toVersion(v int) {
+	r.Trajectory.toVersion(v)
+	if v == 1 {
+		r.Parts = nil
+	}
 }
 
 func TestSchemaNamesItself(t *testing.T) {
@@ -390,6 +398,11 @@ func TestContract(t *testing.T) {
 		{"TestFiles[0]", Invalid, task(func(k *Task) { k.TestFiles[0] = "/etc" })},
 		{"Env[0]", Invalid, task(func(k *Task) { k.Env[0] = "PATH" })},
 		{"Env[0]", Invalid, task(func(k *Task) { k.Env[0] = "=x" })},
+		{"Environment", Invalid, task(func(k *Task) { k.Environment, k.Parameters = "frozenlake", "{}" })},
+		{"Parameters", Invalid, task(func(k *Task) { k.Parameters = "{}" })},
+		{"Parameters", Invalid, Task{ID: "t", Environment: "frozenlake"}.Validate()},
+		{"Parameters", Invalid, Task{ID: "t", Environment: "frozenlake", Parameters: "{"}.Validate()},
+		{"Parameters", Invalid, Task{ID: "t", Environment: "frozenlake", Parameters: "[]"}.Validate()},
 		{"Parts[1].Weight", NotFinite, reward(func(r *Reward) { r.Parts[1].Weight = nan })},
 		{"Parts[0].Name", Invalid, reward(func(r *Reward) { r.Parts[0].Name = "" })},
 		{"Value", NotFinite, reward(func(r *Reward) { r.Value = nan })},

@@ -30,7 +30,7 @@ type Member struct {
 
 // Members is the codec of Member. Source is no column: it is where a reader found
 // the record.
-var Members = newCodec("member", memberOf(rewardColumns), memberOf(rewardColumnsV2))
+var Members = newCodec("member", memberOf(rewardColumns), memberOf(rewardColumnsV2), memberOf(rewardColumnsV3))
 
 func memberOf(reward []column[Reward]) []column[Member] {
 	return []column[Member]{

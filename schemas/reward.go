@@ -34,7 +34,7 @@ type RewardPart struct {
 }
 
 // Rewards is the codec of Reward.
-var Rewards = newCodec("reward", rewardColumns, rewardColumnsV2)
+var Rewards = newCodec("reward", rewardColumns, rewardColumnsV2, rewardColumnsV3)
 
 var rewardPartColumns = []column[RewardPart]{
 	text("name", func(p *RewardPart) *string { return &p.Name }),
@@ -45,8 +45,12 @@ var rewardPartColumns = []column[RewardPart]{
 var rewardColumns = rewardOf(trajectoryColumns)
 
 // Version 2 has trajectories of version 2, and rewards of several parts.
-var rewardColumnsV2 = append(rewardOf(trajectoryColumnsV2),
-	structs("parts", func(r *Reward) *[]RewardPart { return &r.Parts }, rewardPartColumns))
+var rewardColumnsV2 = append(rewardOf(trajectoryColumnsV2), partsColumn)
+
+// Version 3 has trajectories of version 3.
+var rewardColumnsV3 = append(rewardOf(trajectoryColumnsV3), partsColumn)
+
+var partsColumn = structs("parts", func(r *Reward) *[]RewardPart { return &r.Parts }, rewardPartColumns)
 
 func rewardOf(trajectory []column[Trajectory]) []column[Reward] {
 	return []column[Reward]{

@@ -46,7 +46,7 @@ func exampleTrajectory() Trajectory {
 }
 
 func tombstone() Trajectory {
-	t := Task{ID: "t"}
+	t := Task{ID: "t", Environment: "frozenlake", Parameters: `{"seed":7}`}
 	return Trajectory{ID: "r/0/t#0.2", GroupID: "r/0/t", Task: t, Termination: Failed, Failure: "no namespace"}
 }
 
@@ -85,7 +85,9 @@ func exampleDeadLetter() DeadLetter {
 	}
 }
 
-func exampleTasks() []Task              { return []Task{exampleTask(), {ID: "bare"}} }
+func exampleTasks() []Task {
+	return []Task{exampleTask(), {ID: "bare", Environment: "frozenlake", Parameters: "{}"}}
+}
 func exampleTrajectories() []Trajectory { return []Trajectory{exampleTrajectory(), tombstone()} }
 func exampleUpdates() []Update          { return []Update{exampleUpdate(), {Step: 1}} }
 func exampleDeadLetters() []DeadLetter  { return []DeadLetter{exampleDeadLetter()} }

@@ -24,7 +24,7 @@ type Sample struct {
 	// Weight is 1 for a sample that enters loss and denominator, else 0.
 	Weight float32
 	// Excluded is empty when Weight is 1, else the reason ("context", "steps",
-	// "time", "failed", ...).
+	// "time", "failed", [EqualRewards], ...).
 	Excluded    string
 	Termination Termination
 	// GroupMembers is the number of samples that the group left as; GroupWeighing
@@ -35,6 +35,10 @@ type Sample struct {
 	// Tools are the tools called, in order.
 	Tools []string
 }
+
+// EqualRewards is Sample.Excluded of a group whose rewards are all equal, where such
+// groups are not trained on (dynamic sampling).
+const EqualRewards = "equal_rewards"
 
 // Samples is the codec of Sample.
 var Samples = newCodec("sample", sampleColumns)

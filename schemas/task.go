@@ -1,6 +1,7 @@
 package schemas
 
 import (
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"path"
@@ -85,6 +86,14 @@ type Task struct {
 	Expected []Expectation
 	// TestSeconds is the time limit of the tests; 0 leaves it to the scorer.
 	TestSeconds int32
+
+	// The fields from here on are of version 3, and for tasks of a text environment:
+	// one that is played without a sandbox. FailToPass then names its goals.
+
+	// Environment names the text environment; empty for a task in a sandbox.
+	Environment string
+	// Parameters are what the environment makes the episode of, one JSON object.
+	Parameters string
 }
 
 // Expectation is the status that a test is expected to have: "PASSED", "FAILED",
@@ -92,7 +101,7 @@ type Task struct {
 type Expectation struct{ Test, Status string }
 
 // Tasks is the codec of Task.
-var Tasks = newCodec("task", taskColumns, taskColumnsV2)
+var Tasks = newCodec("task", taskColumns, taskColumnsV2, taskColumnsV3)
 
 var fileColumns = []column[File]{
 	text("path", func(f *File) *string { return &f.Path }),
@@ -136,9 +145,16 @@ var taskColumnsV2 = slices.Concat(taskColumns, []column[Task]{
 	i32("test_seconds", func(t *Task) *int32 { return &t.TestSeconds }),
 })
 
+// Version 3 knows text environments.
+var taskColumnsV3 = slices.Concat(taskColumnsV2, []column[Task]{
+	text("environment", func(t *Task) *string { return &t.Environment }),
+	text("parameters", func(t *Task) *string { return &t.Parameters }),
+})
+
 // Validate checks the contract: an id, counts of at least 0, file paths that
 // are distinct, relative, slash-separated and stay below the workspace root, and
-// paths in the image that are absolute.
+// paths in the image that are absolute. A task of a text environment has parameters
+// that are a JSON object, and neither files nor an image; any other has none.
 func (t Task) Validate() error {
 	c := &contract{schema: "task", id: t.ID}
 	t.check(c, "")
@@ -169,6 +185,21 @@ func (t *Task) check(c *contract, prefix string) {
 		if key, _, ok := strings.Cut(kv, "="); !ok || key == "" {
 			c.fail(Invalid, fmt.Sprintf("%sEnv[%d]", prefix, i), "is %q, want KEY=value", kv)
 		}
+	}
+	t.checkEnvironment(c, prefix)
+}
+
+func (t *Task) checkEnvironment(c *contract, prefix string) {
+	c.utf8(prefix+"Environment", t.Environment)
+	c.utf8(prefix+"Parameters", t.Parameters)
+	switch {
+	case t.Environment == "" && t.Parameters != "":
+		c.fail(Invalid, prefix+"Parameters", "are set without an environment")
+	case t.Environment == "":
+	case !strings.HasPrefix(t.Parameters, "{") || !json.Valid([]byte(t.Parameters)):
+		c.fail(Invalid, prefix+"Parameters", "are %.80q, not a JSON object", t.Parameters)
+	case t.Image != "" || len(t.Files) > 0:
+		c.fail(Invalid, prefix+"Environment", "is %q, but the task has a snapshot too", t.Environment)
 	}
 }
 

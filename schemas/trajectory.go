@@ -6,10 +6,10 @@ import "fmt"
 // compact filtering decides by it.
 type Termination string
 
-// The termination reasons. Finished is the only one in which the agent itself
-// said that it was done.
+// The termination reasons. Finished is the only one in which no limit ended the
+// rollout.
 const (
-	Finished    Termination = "finished"    // the agent called finish or submit
+	Finished    Termination = "finished"    // the agent called finish or submit, or its text environment ended
 	ContextFull Termination = "context"     // the next turn would not fit the context
 	StepLimit   Termination = "steps"       // the last allowed environment step was taken
 	TimeLimit   Termination = "time"        // the trajectory's time limit passed
@@ -25,7 +25,8 @@ type Step struct {
 	// Trajectory.Tokens, half open.
 	TokenStart, TokenEnd int32
 	// Tool is the name of the called tool, with its command if it has several
-	// ("file_editor.view"); empty if no call was found.
+	// ("file_editor.view"), or the action in a text environment; empty if none was
+	// found.
 	Tool string
 	// Action is the sampled text.
 	Action string
@@ -77,7 +78,7 @@ type Trajectory struct {
 }
 
 // Trajectories is the codec of Trajectory.
-var Trajectories = newCodec("trajectory", trajectoryColumns, trajectoryColumnsV2)
+var Trajectories = newCodec("trajectory", trajectoryColumns, trajectoryColumnsV2, trajectoryColumnsV3)
 
 var stepColumns = []column[Step]{
 	i32("token_start", func(s *Step) *int32 { return &s.TokenStart }),
@@ -93,8 +94,12 @@ var stepColumns = []column[Step]{
 var trajectoryColumns = trajectoryOf(taskColumns)
 
 // Version 2 has tasks of version 2, and names the image's content.
-var trajectoryColumnsV2 = append(trajectoryOf(taskColumnsV2),
-	text("image_digest", func(t *Trajectory) *string { return &t.ImageDigest }))
+var trajectoryColumnsV2 = append(trajectoryOf(taskColumnsV2), imageDigestColumn)
+
+// Version 3 has tasks of version 3.
+var trajectoryColumnsV3 = append(trajectoryOf(taskColumnsV3), imageDigestColumn)
+
+var imageDigestColumn = text("image_digest", func(t *Trajectory) *string { return &t.ImageDigest })
 
 func trajectoryOf(task []column[Task]) []column[Trajectory] {
 	return []column[Trajectory]{

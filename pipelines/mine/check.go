@@ -22,6 +22,9 @@ func Check(t schemas.Task) error {
 // check returns the first thing that keeps a task from being run and scored, by
 // the key that the field has in a task file; nil when there is none.
 func check(t schemas.Task) *RowError {
+	if t.Environment != "" {
+		return &RowError{Field: "environment", Err: fmt.Errorf("is %q: tasks of a text environment come from the section tasks.environment of a configuration", t.Environment)}
+	}
 	for _, f := range []struct{ field, value string }{
 		{"id", t.ID}, {"repo", t.Repo}, {"split", t.Split}, {"statement", t.Statement},
 		{"test_command", t.TestCommand}, {"test_format", t.TestFormat},

@@ -30,6 +30,10 @@ type row struct {
 	PassToPass  []string  `json:"pass_to_pass"`
 	GoldPatch   string    `json:"gold_patch,omitempty"`
 	imageRow
+	// Environment and Parameters stand here because task records in Parquet have them.
+	// They must be empty: sets of text environments are drawn, not listed.
+	Environment string `json:"environment,omitempty"`
+	Parameters  string `json:"parameters,omitempty"`
 }
 
 type fileRow struct {
@@ -189,6 +193,7 @@ func (r row) task() schemas.Task {
 		Files: filesOf(r.Files), HiddenTests: filesOf(r.HiddenTests),
 		TestCommand: r.TestCommand, TestFormat: r.TestFormat,
 		FailToPass: r.FailToPass, PassToPass: r.PassToPass, GoldPatch: r.GoldPatch,
+		Environment: r.Environment, Parameters: r.Parameters,
 	}
 	r.imageRow.put(&task)
 	return task
@@ -200,7 +205,7 @@ func rowOf(t schemas.Task) row {
 		Files: fileRowsOf(t.Files), HiddenTests: fileRowsOf(t.HiddenTests),
 		TestCommand: t.TestCommand, TestFormat: t.TestFormat,
 		FailToPass: t.FailToPass, PassToPass: t.PassToPass, GoldPatch: t.GoldPatch,
-		imageRow: imageRowOf(t),
+		imageRow: imageRowOf(t), Environment: t.Environment, Parameters: t.Parameters,
 	}
 }
 

@@ -32,6 +32,7 @@ func TestReadReportsBadRows(t *testing.T) {
 		{"id twice", sound("a/b/1", "first"), `set.jsonl:2: id: "first" is also the id of line 1`},
 		{"no statement", sound("A fails.", " "), "set.jsonl:2: statement: missing or blank"},
 		{"no files", sound(`"files":[{"path":"a.go","content":"package a\n"}],`, ""), "set.jsonl:2: files: no files and no image: the agent has nothing to work on"},
+		{"text environment", sound(`"files":[`, `"environment":"frozenlake","parameters":"{}","files":[`), `set.jsonl:2: environment: is "frozenlake": tasks of a text environment come from the section tasks.environment of a configuration`},
 		{"path that leaves", sound(`"a.go"`, `"../a.go"`), `set.jsonl:2: files[0].path: "../a.go" is not a slash-separated path in the workspace`},
 		{"absolute path", sound(`"a_test.go"`, `"/a_test.go"`), `set.jsonl:2: hidden_tests[0].path: "/a_test.go" is not a slash-separated path in the workspace`},
 		{"path twice", sound(`"files":[`, `"files":[{"path":"a.go","content":""},`), `set.jsonl:2: files[1].path: "a.go" occurs twice`},
