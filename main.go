@@ -21,6 +21,7 @@ type commands struct {
 	Jobs       jobsCommand       `cmd:"" help:"List, show, cancel and drain submitted jobs."`
 	Topics     topicsCommand     `cmd:"" help:"Look at the topics of a run: what they hold, how they are kept, how far the stages have read."`
 	Reprocess  reprocessCommand  `cmd:"" help:"Take the trajectories of a run through filter and advantage again, with other settings or rewards, and tell what changes."`
+	Ablate     ablateCommand     `cmd:"" help:"Compare recipes: a matrix of arms and seeds, each a training run, and one report."`
 	Report     reportCommand     `cmd:"" help:"Write the report and the data files of a run again."`
 	Query      queryCommand      `cmd:"" help:"Ask the data of runs by SQL."`
 	Ledger     ledgerCommand     `cmd:"" help:"What made each step, what became of a trajectory, and whether all balances."`

@@ -16,6 +16,8 @@ type figure struct {
 	curves      []curve
 	// share fixes the value axis to 0..1, zero begins it at 0.
 	share, zero bool
+	// bands draws bounds as bands and not as a bar at each value.
+	bands bool
 }
 
 // curve has one value for each of its figure's steps, NaN where there is none.

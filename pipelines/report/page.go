@@ -13,7 +13,13 @@ import (
 //go:embed page.html
 var pageSource string
 
-var layout = template.Must(template.New("page").Parse(pageSource))
+//go:embed style.css
+var styleSheet string
+
+// styles is the style sheet as a template that the pages include.
+var styles = template.Must(template.New("style").Parse(styleSheet))
+
+var layout = template.Must(template.Must(styles.Clone()).New("page").Parse(pageSource))
 
 // page is what the template shows.
 type page struct {

@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"image/color"
 	"math"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -28,8 +29,9 @@ const palette = 8
 // The colours given to the plot stand for those of the style sheet, which change
 // with the reader's light or dark setting.
 var (
-	ink  = color.RGBA{1, 2, 3, 255}
-	rule = color.RGBA{1, 2, 4, 255}
+	ink   = color.RGBA{1, 2, 3, 255}
+	rule  = color.RGBA{1, 2, 4, 255}
+	paper = color.RGBA{1, 2, 5, 255}
 )
 
 func curveColor(i int) color.Color {
@@ -47,6 +49,19 @@ var styleSheetColors = func() *strings.Replacer {
 // svg draws a figure. All its text are numbers on the axes: what others named
 // stands in the page, where the template escapes it.
 func (f figure) svg() (template.HTML, error) {
+	p, err := f.plot()
+	if err != nil {
+		return "", err
+	}
+	element, err := f.draw(p, plotWidth, plotHeight)
+	if err != nil {
+		return "", err
+	}
+	return template.HTML(styleSheetColors.Replace(element)), nil
+}
+
+// plot lays a figure out in the stand-in colours.
+func (f figure) plot() (*plot.Plot, error) {
 	p := plot.New()
 	p.BackgroundColor = nil
 	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
@@ -60,7 +75,7 @@ func (f figure) svg() (template.HTML, error) {
 	p.Add(grid)
 	for i, c := range f.curves {
 		if err := f.addCurve(p, c, curveColor(i)); err != nil {
-			return "", fmt.Errorf("plotting %s: %w", f.title, err)
+			return nil, fmt.Errorf("plotting %s: %w", f.title, err)
 		}
 	}
 	if f.zero || f.share {
@@ -69,7 +84,12 @@ func (f figure) svg() (template.HTML, error) {
 	if f.share {
 		p.Y.Max = max(p.Y.Max, 1)
 	}
-	canvas := vgsvg.New(plotWidth, plotHeight)
+	return p, nil
+}
+
+// draw returns the svg element of a plot.
+func (f figure) draw(p *plot.Plot, width, height vg.Length) (string, error) {
+	canvas := vgsvg.New(width, height)
 	p.Draw(draw.New(canvas))
 	var out bytes.Buffer
 	if _, err := canvas.WriteTo(&out); err != nil {
@@ -81,13 +101,18 @@ func (f figure) svg() (template.HTML, error) {
 	if !ok {
 		return "", fmt.Errorf("plotting %s: no svg element was made", f.title)
 	}
-	return template.HTML(styleSheetColors.Replace("<svg" + element)), nil
+	return "<svg" + element, nil
 }
 
 // addCurve draws the runs of finite values as lines, every value as a dot when
 // there are few or it stands alone, and intervals as bars.
 func (f figure) addCurve(p *plot.Plot, c curve, hue color.Color) error {
 	const fewEnoughForDots = 40
+	if f.bands {
+		if err := f.addBand(p, c, hue); err != nil {
+			return err
+		}
+	}
 	var dots plotter.XYs
 	var bars intervals
 	for _, line := range runs(f.steps, c.values) {
@@ -97,7 +122,7 @@ func (f figure) addCurve(p *plot.Plot, c curve, hue color.Color) error {
 		}
 		l.Color, l.Width = hue, vg.Points(1.5)
 		p.Add(l)
-		if len(line) == 1 || len(f.steps) <= fewEnoughForDots {
+		if len(line) == 1 || (!f.bands && len(f.steps) <= fewEnoughForDots) {
 			dots = append(dots, line...)
 		}
 	}
@@ -110,7 +135,7 @@ func (f figure) addCurve(p *plot.Plot, c curve, hue color.Color) error {
 		p.Add(s)
 	}
 	for i, v := range c.values {
-		if c.low == nil || math.IsNaN(v) {
+		if f.bands || c.low == nil || math.IsNaN(v) {
 			continue
 		}
 		bars.XYs = append(bars.XYs, plotter.XY{X: float64(f.steps[i]), Y: v})
@@ -124,6 +149,32 @@ func (f figure) addCurve(p *plot.Plot, c curve, hue color.Color) error {
 		b.Color, b.Width = hue, vg.Points(1)
 		p.Add(b)
 	}
+	return nil
+}
+
+// addBand fills what lies between the bounds of a curve, wherever both are known.
+func (f figure) addBand(p *plot.Plot, c curve, hue color.Color) error {
+	const share = 0x26 // of opacity, of 255
+	var upper, lower plotter.XYs
+	for i, step := range f.steps {
+		if c.low == nil || math.IsNaN(c.low[i]) || math.IsNaN(c.high[i]) {
+			continue
+		}
+		upper = append(upper, plotter.XY{X: float64(step), Y: c.high[i]})
+		lower = append(lower, plotter.XY{X: float64(step), Y: c.low[i]})
+	}
+	if len(upper) < 2 {
+		return nil
+	}
+	slices.Reverse(lower)
+	band, err := plotter.NewPolygon(append(upper, lower...))
+	if err != nil {
+		return err
+	}
+	r, g, b, _ := hue.RGBA()
+	band.Color = color.NRGBA{uint8(r >> 8), uint8(g >> 8), uint8(b >> 8), share}
+	band.LineStyle.Width = 0
+	p.Add(band)
 	return nil
 }
 
