@@ -1,11 +1,12 @@
-# Everything is built by the Go toolchain alone; nothing here needs a C compiler.
+# The binary is built by the Go toolchain alone; only the CUDA library, which it loads
+# where there is a GPU, needs a C++ compiler.
 export CGO_ENABLED = 0
 
 SEED  ?= 7
 RUN   ?= runs/seed-$(SEED)
 KILLS ?= 20
 
-.PHONY: build run test kafka flink python docker chaos bench lint warmstart clean
+.PHONY: build run test kafka flink python docker emulator cuda cuda-test gpu-programs test-gpu parity-gpu bench-gpu chaos bench lint warmstart clean
 
 build: ## compile bin/millrace
 	go build -trimpath -ldflags='-s -w' -o bin/millrace .
@@ -13,7 +14,7 @@ build: ## compile bin/millrace
 run: build ## the main job: train the default agent, embedded, no services needed; goes on with a run that was stopped
 	bin/millrace train --dir $(RUN) --seed $(SEED) $(if $(wildcard $(RUN)/config.yaml),--resume)
 
-test: kafka flink python docker ## vet and every test; one package at a time, since some start clusters of processes
+test: kafka flink python docker emulator ## vet and every test; one package at a time, since some start clusters of processes
 	go vet ./...
 	go test -p 1 -timeout 20m ./...
 
@@ -30,6 +31,33 @@ python: ## install DuckDB, pyarrow and Polars, for the test that reads our files
 
 docker: ## make the images of the tests in containers, with debootstrap; needs a Docker daemon
 	transforms/sandbox/docker/dockertest/images.sh
+
+emulator: ## compile the CUDA library for this machine's CPU, for the tests of kernels/cuda; needs a C++ compiler
+	@if command -v g++ >/dev/null && [ "$$(uname -sm)" = "Linux x86_64" ]; then $(MAKE) -C kernels/cuda host; \
+	else echo "emulator: no g++ for x86-64 in PATH: the tests of kernels/cuda cannot run" >&2; \
+	  test "$${CI:-}" != true -a -z "$${MILLRACE_REQUIRE_ALL:-}"; fi
+
+cuda: ## compile the CUDA library and its tests, for GPUs; without nvcc in PATH it is installed by pip into the user's cache
+	$(MAKE) -C kernels/cuda gpu gpu-test-binary
+
+cuda-test: ## run the CUDA library's tests on this machine's CPU, with g++ and no GPU
+	$(MAKE) -C kernels/cuda host test
+
+gpu-programs: cuda ## build what the next three need, which then run on a machine without Go or a compiler
+	$(MAKE) -C kernels/cuda gpu-bench-binary
+	go test -c -o kernels/cuda/build/cuda.test ./kernels/cuda
+	go build -o kernels/cuda/build/ ./kernels/cuda/parity ./kernels/cuda/bench
+
+BUILT_HERE := $(if $(shell command -v go),gpu-programs)
+
+test-gpu: $(BUILT_HERE) ## every test of the CUDA library on this machine's GPU, also under compute-sanitizer
+	kernels/cuda/gpu.sh test
+
+parity-gpu: $(BUILT_HERE) ## the GPU learner against Hugging Face transformers; needs torch and transformers
+	kernels/cuda/gpu.sh parity
+
+bench-gpu: $(BUILT_HERE) ## the GPU learner against PyTorch, one PART a call: docs/gpu.md lists them
+	kernels/cuda/gpu.sh bench $(PART)
 
 chaos: ## kill and disturb the processes of a run, KILLS times by the schedule of SEED, and count what became of it
 	go build -trimpath -o bin/chaos ./runners/chaos/cmd/chaos

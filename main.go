@@ -39,7 +39,8 @@ type trainCommand struct {
 	Set     []string `help:"Set one value, such as learn.learning_rate=1e-4; may be repeated." placeholder:"KEY=VALUE" sep:"none"`
 	Seed    *uint64  `help:"Set seed."`
 	Steps   *int64   `help:"Set steps."`
-	Recipe  string   `help:"Set recipe: grpo++, deepswe or grpo."`
+	Recipe  string   `help:"Set recipe: grpo++, deepswe, grpo, dapo, dr-grpo, swe-rl, rloo, gspo or cispo."`
+	Device  string   `help:"Set device, where the update is computed: auto, cpu, cuda or cuda:n."`
 	Kafka   string   `help:"Set kafka.brokers: use this Kafka, not the embedded broker." placeholder:"HOST:PORT"`
 	Resume  bool     `help:"Go on with the run in the directory."`
 	DryRun  bool     `help:"Print the resolved configuration and stop."`
@@ -56,6 +57,9 @@ func (c trainCommand) Run(ctx context.Context) error {
 	}
 	if c.Recipe != "" {
 		set = append(set, fmt.Sprintf("recipe=%q", c.Recipe))
+	}
+	if c.Device != "" {
+		set = append(set, fmt.Sprintf("device=%q", c.Device))
 	}
 	if c.Kafka != "" {
 		set = append(set, fmt.Sprintf("kafka.brokers=%q", c.Kafka))

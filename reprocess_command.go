@@ -18,9 +18,9 @@ type reprocessCommand struct {
 
 	Config    string        `help:"YAML file over the configuration of the run that is read." type:"path" placeholder:"FILE"`
 	Set       []string      `help:"Set one value, such as learn.learning_rate=1e-4; may be repeated." placeholder:"KEY=VALUE" sep:"none"`
-	Recipe    string        `help:"Set recipe: grpo++, deepswe or grpo."`
+	Recipe    string        `help:"Set recipe: grpo++, deepswe, grpo, dapo, dr-grpo, swe-rl, rloo, gspo or cispo."`
 	Filter    string        `help:"Filter, stronger than the recipe's: compact, compact-published or none."`
-	Advantage string        `help:"Estimator, stronger than the recipe's: leave-one-out, leave-one-out-published, centered or standardized."`
+	Advantage string        `help:"Estimator, stronger than the recipe's: leave-one-out, leave-one-out-published, leave-one-out-standardized, centered or standardized."`
 	Reward    string        `help:"Where rewards come from: recorded (test results graded again), tests, similarity or command; default: as they are."`
 	Command   string        `help:"Command of --reward command: the trajectory as JSON on standard input, one number on standard output." placeholder:"LINE"`
 	Deadline  time.Duration `help:"Deadline of the command for one trajectory." default:"1m"`

@@ -34,6 +34,20 @@ type Tensor struct {
 	Data  []float32
 }
 
+// Weights are the parameters of a policy, wherever they lie.
+type Weights interface {
+	// Tensors returns the parameters in host memory, in the order of the Hugging
+	// Face checkpoint. They may be copies or the live ones: the caller must not
+	// write, and reads before the trainer that they belong to steps.
+	Tensors() ([]Tensor, error)
+}
+
+// Tensors are weights in host memory.
+type Tensors []Tensor
+
+// Tensors implements [Weights].
+func (t Tensors) Tensors() ([]Tensor, error) { return t, nil }
+
 // Sequence is one sequence to learn from. All slices have the length of Tokens.
 type Sequence struct {
 	// ID names the sample in errors.
@@ -67,12 +81,13 @@ type Trainer interface {
 	// A gradient that is not finite leaves the weights untouched and is told in
 	// the result.
 	Step(optimizer AdamW) (StepResult, error)
-	// Weights returns the live tensors, valid until the next Step; the caller
-	// must not write.
-	Weights() []Tensor
+	// Weights are those of the last Step, valid until the next one. Nothing is
+	// copied until their Tensors are asked for.
+	Weights() Weights
 	// State returns the optimizer's tensors ("exp_avg.<name>", "exp_avg_sq.<name>")
-	// and the number of steps taken, for a checkpoint.
-	State() (tensors []Tensor, step int64)
+	// and the number of steps taken, for a checkpoint. The tensors are as those of
+	// Weights: valid until the next Step, not to be written.
+	State() (tensors []Tensor, step int64, err error)
 	// Restore replaces weights and optimizer state; a nil state starts afresh.
 	Restore(weights, state []Tensor, step int64) error
 	Close() error
@@ -95,6 +110,10 @@ type StepResult struct {
 	GradNorm float64
 	// Skipped is true when the gradient was not finite and nothing was applied.
 	Skipped bool
+	// NotFinite names the sequences accumulated since the last step whose loss, or
+	// its derivative, was NaN or infinite. It may be empty in a step that is
+	// skipped: then the backward pass overflowed.
+	NotFinite []string
 }
 
 // Sampling are the settings of generation.
@@ -106,6 +125,10 @@ type Sampling struct {
 	// TopP keeps the smallest set of tokens whose probability reaches p; 0 and
 	// 1 keep all.
 	TopP float64
+	// MinP keeps the tokens at least MinP times as probable as the most probable
+	// one (Nguyen et al. 2024, arXiv:2407.01082); 0 keeps all. It comes after
+	// Temperature and before TopK, which comes before TopP.
+	MinP float64
 	// MaxTokens bounds the tokens of one call.
 	MaxTokens int
 	// Stop ends the call after any of these ids was sampled; the id is part of
@@ -133,8 +156,10 @@ type Generator interface {
 	// Open starts an empty sequence.
 	Open() (Session, error)
 	// Publish makes weights the policy of the given version from the next token
-	// on. The tensors are copied.
-	Publish(version int64, weights []Tensor) error
+	// on. Host tensors are copied; a generator that samples from a trainer on its own
+	// device takes that trainer's weights as they lie, and the trainer writes its
+	// next step elsewhere.
+	Publish(version int64, weights Weights) error
 	// Version is the version last published.
 	Version() int64
 	Close() error

@@ -19,24 +19,6 @@ type Options struct {
 
 const defaultPrefillTokens = 256
 
-// Stats are what a generator has done since it was made.
-type Stats struct {
-	// Generated and Prefilled count tokens sampled and prompt tokens read.
-	Generated, Prefilled int64
-	// Ticks counts forward passes.
-	Ticks int64
-	// Busy is the time spent in them.
-	Busy time.Duration
-	// Active is the number of calls in progress now.
-	Active int
-}
-
-// Generator is a kernels.Generator with counters.
-type Generator interface {
-	kernels.Generator
-	Stats() Stats
-}
-
 // errClosed ends the calls of a closed generator.
 var errClosed = errors.New("generator is closed")
 
@@ -61,7 +43,7 @@ type engine struct {
 	weights   *packedWeights
 	submitted []*call
 	pool      pagePool
-	stats     Stats
+	stats     kernels.GeneratorStats
 	closed    bool
 }
 
@@ -69,7 +51,7 @@ type engine struct {
 // Publish replaces the weights between two ticks: sequences in progress carry
 // on with the cache entries that the old weights made, and every token tells
 // the version that sampled it.
-func NewGenerator(cfg kernels.Config, weights []kernels.Tensor, version int64, options Options) (Generator, error) {
+func NewGenerator(cfg kernels.Config, weights []kernels.Tensor, version int64, options Options) (kernels.MeteredGenerator, error) {
 	if err := validate(cfg); err != nil {
 		return nil, err
 	}
@@ -96,16 +78,20 @@ func NewGenerator(cfg kernels.Config, weights []kernels.Tensor, version int64, o
 			e.lanes[i].run(e.ticking, e.rope)
 		}
 	}
-	if err := e.Publish(version, weights); err != nil {
+	if err := e.Publish(version, kernels.Tensors(weights)); err != nil {
 		return nil, err
 	}
 	go e.loop()
 	return e, nil
 }
 
-func (e *engine) Publish(version int64, weights []kernels.Tensor) error {
+func (e *engine) Publish(version int64, weights kernels.Weights) error {
+	tensors, err := weights.Tensors()
+	if err != nil {
+		return fmt.Errorf("publishing policy version %d: %w", version, err)
+	}
 	p := newParams(e.cfg)
-	if err := p.load("", weights); err != nil {
+	if err := p.load("", tensors); err != nil {
 		return fmt.Errorf("publishing policy version %d: %w", version, err)
 	}
 	packed := packWeights(&e.shape, p, version)
@@ -124,7 +110,7 @@ func (e *engine) Version() int64 {
 	return e.weights.version
 }
 
-func (e *engine) Stats() Stats {
+func (e *engine) Stats() kernels.GeneratorStats {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.stats

@@ -11,7 +11,7 @@ import (
 )
 
 // waitForToken returns when the generator has sampled something.
-func waitForToken(g Generator) {
+func waitForToken(g kernels.MeteredGenerator) {
 	for g.Stats().Generated == 0 {
 		time.Sleep(100 * time.Microsecond)
 	}
@@ -93,7 +93,7 @@ func TestClose(t *testing.T) {
 	if _, err := g.Open(); !errors.Is(err, errClosed) {
 		t.Errorf("Open gives %v", err)
 	}
-	if err := g.Publish(2, weights); !errors.Is(err, errClosed) {
+	if err := g.Publish(2, kernels.Tensors(weights)); !errors.Is(err, errClosed) {
 		t.Errorf("Publish gives %v", err)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"millrace/kernels"
 )
 
-func mustGenerator(t testing.TB, cfg kernels.Config, weights []kernels.Tensor, o Options) Generator {
+func mustGenerator(t testing.TB, cfg kernels.Config, weights []kernels.Tensor, o Options) kernels.MeteredGenerator {
 	t.Helper()
 	g, err := NewGenerator(cfg, weights, 1, o)
 	if err != nil {
@@ -20,7 +20,7 @@ func mustGenerator(t testing.TB, cfg kernels.Config, weights []kernels.Tensor, o
 	return g
 }
 
-func mustOpen(t testing.TB, g Generator) kernels.Session {
+func mustOpen(t testing.TB, g kernels.MeteredGenerator) kernels.Session {
 	t.Helper()
 	s, err := g.Open()
 	if err != nil {
@@ -175,7 +175,7 @@ func TestPublish(t *testing.T) {
 		s := mustOpen(t, g)
 		a := mustGenerate(t, s, []int32{1, 2, 3}, sampled)
 		if between != nil {
-			if err := g.Publish(2, between); err != nil {
+			if err := g.Publish(2, kernels.Tensors(between)); err != nil {
 				t.Fatal(err)
 			}
 			for _, x := range between {
@@ -216,7 +216,7 @@ func TestPublishWithinACall(t *testing.T) {
 		done <- c
 	}()
 	waitForToken(g)
-	if err := g.Publish(2, weights); err != nil {
+	if err := g.Publish(2, kernels.Tensors(weights)); err != nil {
 		t.Fatal(err)
 	}
 	c := <-done
@@ -253,7 +253,7 @@ func TestNoAllocationPerToken(t *testing.T) {
 func TestStats(t *testing.T) {
 	cfg := tiny(true)
 	g := mustGenerator(t, cfg, randomWeights(t, cfg, 2), Options{PrefillTokens: 4})
-	if g.Stats() != (Stats{}) {
+	if g.Stats() != (kernels.GeneratorStats{}) {
 		t.Errorf("a new generator has done %+v", g.Stats())
 	}
 	s := mustOpen(t, g)

@@ -20,16 +20,23 @@ const gradientTolerance = 1e-5
 // with the central difference of the float64 twin in a random direction.
 func TestGradients(t *testing.T) {
 	losses := map[string]kernels.Loss{
-		"supervised":     {Supervised: true, Divisor: 7},
-		"ratio":          {Divisor: 7},
-		"clipped":        {ClipLow: 0.2, ClipHigh: 0.28, Divisor: 7},
-		"kl":             {ClipLow: 0.2, ClipHigh: 0.2, KLCoefficient: 0.3, Divisor: 7},
-		"entropy":        {EntropyCoefficient: 0.3, Divisor: 7},
-		"truncated-is":   {ClipLow: 0.2, ClipHigh: 0.28, TruncatedIS: 1.1, Divisor: 7},
-		"temperature":    {ClipLow: 0.2, ClipHigh: 0.28, Temperature: 0.7, Divisor: 7},
-		"sequence-mean":  {ClipLow: 0.2, ClipHigh: 0.28, PerSequenceMean: true, Divisor: 3},
-		"all-together":   {ClipLow: 0.1, ClipHigh: 0.3, KLCoefficient: 0.1, EntropyCoefficient: 0.1, TruncatedIS: 1.2, Temperature: 1.3, PerSequenceMean: true, Divisor: 3},
-		"supervised-all": {Supervised: true, KLCoefficient: 0.1, EntropyCoefficient: 0.1, Temperature: 0.8, Divisor: 9},
+		"supervised":      {Supervised: true, Divisor: 7},
+		"ratio":           {Divisor: 7},
+		"clipped":         {ClipLow: 0.2, ClipHigh: 0.28, Divisor: 7},
+		"kl":              {ClipLow: 0.2, ClipHigh: 0.2, KLCoefficient: 0.3, Divisor: 7},
+		"entropy":         {EntropyCoefficient: 0.3, Divisor: 7},
+		"dual-clip":       {ClipLow: 0.2, ClipHigh: 0.28, DualClip: 1.1, Divisor: 7},
+		"free-below":      {ClipLow: 10, ClipHigh: 0.1, Divisor: 7},
+		"sequence-ratio":  {ClipLow: 0.02, ClipHigh: 0.03, SequenceRatio: true, PerSequenceMean: true, Divisor: 3},
+		"free-sequence":   {SequenceRatio: true, PerSequenceMean: true, Divisor: 3},
+		"clipped-weight":  {ClipLow: 10, ClipHigh: 0.2, ClippedWeight: true, Divisor: 7},
+		"sequence-weight": {ClipLow: 0.02, ClipHigh: 0.03, SequenceRatio: true, ClippedWeight: true, Divisor: 7},
+		"truncated-is":    {TruncatedIS: 1.1, Divisor: 7},
+		"idle-clip":       {ClipLow: 0.2, ClipHigh: 0.28, DualClip: 3, TruncatedIS: 1.1, Divisor: 7},
+		"temperature":     {ClipLow: 0.2, ClipHigh: 0.28, Temperature: 0.7, Divisor: 7},
+		"sequence-mean":   {ClipLow: 0.2, ClipHigh: 0.28, PerSequenceMean: true, Divisor: 3},
+		"all-together":    {ClipLow: 0.1, ClipHigh: 0.3, KLCoefficient: 0.1, EntropyCoefficient: 0.1, DualClip: 1.5, SequenceRatio: true, Temperature: 1.3, PerSequenceMean: true, Divisor: 3},
+		"supervised-all":  {Supervised: true, KLCoefficient: 0.1, EntropyCoefficient: 0.1, Temperature: 0.8, Divisor: 9},
 	}
 	for name, loss := range losses {
 		for _, tied := range []bool{true, false} {
@@ -102,39 +109,42 @@ func testGradient(t *testing.T, tied bool, loss kernels.Loss, lengths []int, onP
 // kernels.Loss's formula, on both sides of every bend.
 func TestLossDerivatives(t *testing.T) {
 	losses := []kernels.Loss{
-		{Supervised: true}, {}, {ClipLow: 0.2, ClipHigh: 0.3}, {KLCoefficient: 0.4},
-		{EntropyCoefficient: 0.5}, {TruncatedIS: 1.1}, {ClipLow: 0.2, ClipHigh: 0.3, TruncatedIS: 1.1, KLCoefficient: 0.1, EntropyCoefficient: 0.1},
+		{Supervised: true}, {}, {ClipLow: 0.2, ClipHigh: 0.3}, {KLCoefficient: 0.4}, {EntropyCoefficient: 0.5},
+		{ClipLow: 10, ClipHigh: 0.3}, {DualClip: 1.2}, {ClipLow: 0.2, ClipHigh: 0.3, DualClip: 1.4},
+		{SequenceRatio: true}, {SequenceRatio: true, ClipLow: 0.2, ClipHigh: 0.3, DualClip: 1.4},
+		{ClippedWeight: true, ClipLow: 10, ClipHigh: 0.3}, {ClippedWeight: true, SequenceRatio: true, ClipLow: 0.2, ClipHigh: 0.3},
+		{TruncatedIS: 1.1}, {TruncatedIS: 1.1, ClipLow: 0.2, ClipHigh: 0.3, DualClip: 2, KLCoefficient: 0.1, EntropyCoefficient: 0.1},
 	}
+	bends := map[string]bool{}
 	for _, l := range losses {
 		for _, advantage := range []float64{-1.5, 0, 0.7} {
 			for _, behaviour := range []float64{-0.4, -0.9, -1.1, -1.6} {
-				p := prediction{logProb: -1, entropy: 1.7, advantage: advantage, behaviour: behaviour, reference: -1.3}
-				at := lossOf(&l, p)
-				// The importance weight is held where it is differentiated.
-				weight := 1.0
-				if l.TruncatedIS > 0 {
-					weight = math.Min(math.Exp(p.logProb-p.behaviour), l.TruncatedIS)
-				}
-				value := func(logProb, entropy float64) float64 {
-					ratio := math.Exp(logProb - behaviour)
-					s := -advantage * ratio
-					if l.ClipHigh > 0 {
-						s = math.Max(s, -advantage*math.Min(math.Max(ratio, 1-l.ClipLow), 1+l.ClipHigh))
+				for _, sequence := range []float64{-0.6, 0.1, 0.5} {
+					p := prediction{logProb: -1, entropy: 1.7, advantage: advantage, behaviour: behaviour, reference: -1.3,
+						sequenceRatio: math.Exp(sequence)}
+					at := lossOf(&l, p)
+					twin := point{advantage: advantage, behaviour: behaviour, reference: -1.3, held: -1, sequence: sequence}
+					value := func(logProb, entropy float64) float64 { return twin.loss(l, logProb, entropy) }
+					const h = 1e-5
+					by := func(a, b float64) float64 { return (value(-1+a, 1.7+b) - value(-1-a, 1.7-b)) / (2 * h) }
+					if math.Abs(at.loss-value(-1, 1.7)) > 1e-12 || math.Abs(at.dLogProb-by(h, 0)) > 1e-8 || math.Abs(at.dEntropy-by(0, h)) > 1e-8 {
+						t.Errorf("%+v at %+v: %+v, want %v, %v, %v", l, p, at, value(-1, 1.7), by(h, 0), by(0, h))
 					}
-					s *= weight
-					if l.Supervised {
-						s = -advantage * logProb
+					free := l
+					free.ClipLow, free.ClipHigh, free.DualClip = 0, 0, 0
+					if l.TruncatedIS > 0 {
+						free.TruncatedIS = math.Inf(1)
 					}
-					d := p.reference - logProb
-					return s + l.KLCoefficient*(math.Exp(d)-d-1) - l.EntropyCoefficient*entropy
-				}
-				const h = 1e-5
-				by := func(a, b float64) float64 { return (value(-1+a, 1.7+b) - value(-1-a, 1.7-b)) / (2 * h) }
-				if math.Abs(at.loss-value(-1, 1.7)) > 1e-12 || math.Abs(at.dLogProb-by(h, 0)) > 1e-8 || math.Abs(at.dEntropy-by(0, h)) > 1e-8 {
-					t.Errorf("%+v at %+v: %+v, want %v, %v, %v", l, p, at, value(-1, 1.7), by(h, 0), by(0, h))
+					if want := math.Abs(at.loss-lossOf(&free, p).loss) > 1e-12; at.clipped != want && advantage != 0 {
+						t.Errorf("%+v at %+v: clipped is %v, want %v", l, p, at.clipped, want)
+					}
+					bends[fmt.Sprintf("%+v %v", l, at.clipped)] = true
 				}
 			}
 		}
+	}
+	if len(bends) != 2*len(losses)-5 { // five of the losses have nothing that clips
+		t.Errorf("%d of %d losses show both sides of their clip", len(bends)-len(losses), len(losses)-5)
 	}
 }
 

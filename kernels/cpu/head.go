@@ -23,6 +23,7 @@ const minHeadRows = 32
 type target struct {
 	row         int
 	token       int32
+	sequence    int // of the pack
 	prediction  prediction
 	denominator float64 // of its loss
 	result      tokenLoss

@@ -1,7 +1,6 @@
 package cpu
 
 import (
-	"fmt"
 	"math"
 
 	"millrace/kernels"
@@ -14,7 +13,8 @@ type tokenLoss struct {
 	// dLogProb and dEntropy are the loss's derivatives by the token's
 	// log-probability and by the entropy of its distribution.
 	dLogProb, dEntropy float64
-	ratio, kl          float64
+	// ratio and kl are of the token, as kernels.Statistics tells them.
+	ratio, kl float64
 	// difference is log-probability minus behaviour log-probability.
 	difference float64
 	clipped    bool
@@ -26,38 +26,41 @@ type prediction struct {
 	advantage        float64
 	// behaviour and reference are log-probabilities; NaN stands for none.
 	behaviour, reference float64
+	// sequenceRatio is the ratio of the token's whole sequence, read only under
+	// SequenceRatio.
+	sequenceRatio float64
+}
+
+// difference is log-probability minus behaviour log-probability, 0 without one.
+func (p *prediction) difference() float64 {
+	if math.IsNaN(p.behaviour) {
+		return 0
+	}
+	return p.logProb - p.behaviour
 }
 
 // lossOf evaluates kernels.Loss's formula. Without a behaviour log-probability
-// the ratio is 1, with the derivative of exp(logp - stop_gradient(logp)).
+// the ratio is 1, with the derivative of exp(logp - sg(logp)).
 func lossOf(l *kernels.Loss, p prediction) tokenLoss {
 	var r tokenLoss
-	r.ratio = 1
-	if !math.IsNaN(p.behaviour) {
-		r.difference = p.logProb - p.behaviour
-		r.ratio = math.Exp(r.difference)
-	}
-	// Samples come from the behaviour policy, so k3 of KL(behaviour, policy) is
-	// ratio - log(ratio) - 1.
+	r.difference = p.difference()
+	r.ratio = math.Exp(r.difference)
 	r.kl = r.ratio - r.difference - 1
-
-	if l.Supervised {
-		r.loss = -p.advantage * p.logProb
-		r.dLogProb = -p.advantage
-	} else {
-		weight := 1.0
-		if l.TruncatedIS > 0 {
-			weight = min(r.ratio, l.TruncatedIS)
-		}
-		surrogate, slope := -p.advantage*r.ratio, -p.advantage*r.ratio
-		if l.ClipLow != 0 || l.ClipHigh != 0 {
-			bounded := -p.advantage * min(max(r.ratio, 1-l.ClipLow), 1+l.ClipHigh)
-			if bounded > surrogate {
-				surrogate, slope, r.clipped = bounded, 0, true
-			}
-		}
-		r.loss = weight * surrogate
-		r.dLogProb = weight * slope
+	ratio := r.ratio
+	if l.SequenceRatio {
+		ratio = p.sequenceRatio
+	}
+	switch {
+	case l.Supervised:
+		r.loss, r.dLogProb = -p.advantage*p.logProb, -p.advantage
+	case l.TruncatedIS > 0:
+		r.truncated(l, p.advantage)
+	case l.ClippedWeight:
+		weight := clip(l, ratio)
+		r.loss, r.dLogProb = -weight*p.advantage*p.logProb, -weight*p.advantage
+		r.clipped = weight != ratio
+	default:
+		r.clippedObjective(l, p.advantage, ratio)
 	}
 	if l.KLCoefficient != 0 {
 		d := p.reference - p.logProb
@@ -69,17 +72,33 @@ func lossOf(l *kernels.Loss, p prediction) tokenLoss {
 	return r
 }
 
-// checkLoss reports settings that have no meaning.
-func checkLoss(l *kernels.Loss) error {
-	switch {
-	case !(l.Divisor > 0) || math.IsInf(l.Divisor, 0):
-		return fmt.Errorf("loss divisor is %v, must be positive", l.Divisor)
-	case !(l.Temperature >= 0) || math.IsInf(l.Temperature, 0):
-		return fmt.Errorf("loss temperature is %v, must be positive, or 0 for 1", l.Temperature)
-	case !(l.ClipLow >= 0 && l.ClipLow <= 1) || !(l.ClipHigh >= 0):
-		return fmt.Errorf("loss clips at %v and %v, need 0 <= low <= 1 and high >= 0", l.ClipLow, l.ClipHigh)
-	case !(l.TruncatedIS >= 0):
-		return fmt.Errorf("loss truncates importance weights at %v, must not be negative", l.TruncatedIS)
+// truncated is the surrogate under TruncatedIS: the token's ratio is a weight
+// without a gradient, and the ratio of the objective is 1.
+func (r *tokenLoss) truncated(l *kernels.Loss, advantage float64) {
+	weight := min(r.ratio, l.TruncatedIS)
+	r.loss, r.dLogProb = -weight*advantage, -weight*advantage
+	r.clipped = weight != r.ratio
+}
+
+// clippedObjective is PPO's surrogate. The derivative of the ratio by the
+// log-probability is the ratio itself, of token and sequence alike.
+func (r *tokenLoss) clippedObjective(l *kernels.Loss, advantage, ratio float64) {
+	r.loss, r.dLogProb = -advantage*ratio, -advantage*ratio
+	if bounded := -advantage * clip(l, ratio); bounded > r.loss {
+		r.loss, r.dLogProb, r.clipped = bounded, 0, true
 	}
-	return nil
+	if l.DualClip == 0 || advantage >= 0 {
+		return
+	}
+	if bounded := -advantage * l.DualClip; bounded < r.loss {
+		r.loss, r.dLogProb, r.clipped = bounded, 0, true
+	}
+}
+
+// clip bounds a ratio as the settings say.
+func clip(l *kernels.Loss, ratio float64) float64 {
+	if l.ClipLow == 0 && l.ClipHigh == 0 {
+		return ratio
+	}
+	return min(max(ratio, 1-l.ClipLow), 1+l.ClipHigh)
 }

@@ -17,10 +17,10 @@ type sampler struct {
 }
 
 // draw returns a token and its log-probability under the distribution it was
-// drawn from: softmax(logits/temperature), cut to the TopK most probable
-// tokens, then to the fewest of these, the most probable first, whose share of
-// what TopK left reaches TopP, and made to sum to 1 again. Equal probabilities
-// are ordered by id. Temperature 0 takes the first most probable token, whose
+// drawn from: softmax(logits/temperature), cut to the tokens at least MinP times as
+// probable as the most probable one, then to the TopK most probable of these, then
+// to the fewest of these, the most probable first, whose share of what is left
+// reaches TopP, and made to sum to 1 again. Equal probabilities are ordered by id. Temperature 0 takes the first most probable token, whose
 // log-probability is 0. u in [0,1) is the random number. It spoils logits.
 func (s *sampler) draw(logits []float32, p *kernels.Sampling, u float64) (token int32, logProb float32, err error) {
 	if p.Temperature == 0 {
@@ -43,7 +43,7 @@ func (s *sampler) draw(logits []float32, p *kernels.Sampling, u float64) (token 
 	if !finite(lse) {
 		return 0, 0, fmt.Errorf("log-sum-exp of the logits is %v", lse)
 	}
-	if p.TopK > 0 && p.TopK < len(logits) || p.TopP > 0 && p.TopP < 1 {
+	if p.MinP > 0 || p.TopK > 0 && p.TopK < len(logits) || p.TopP > 0 && p.TopP < 1 {
 		token, share := s.drawCut(p, u)
 		return token, float32(math.Log(share)), nil
 	}
@@ -51,11 +51,14 @@ func (s *sampler) draw(logits []float32, p *kernels.Sampling, u float64) (token 
 	return token, logits[token] - lse, nil
 }
 
-// drawCut draws from probs cut by TopK and TopP.
+// drawCut draws from probs cut by MinP, TopK and TopP.
 func (s *sampler) drawCut(p *kernels.Sampling, u float64) (token int32, prob float64) {
-	s.order = grow(s.order, len(s.probs))
-	for j := range s.order {
-		s.order[j] = int32(j)
+	least := p.MinP * float64(slices.Max(s.probs))
+	s.order = s.order[:0]
+	for j, q := range s.probs {
+		if float64(q) >= least {
+			s.order = append(s.order, int32(j))
+		}
 	}
 	slices.SortFunc(s.order, func(a, b int32) int {
 		return cmp.Or(cmp.Compare(s.probs[b], s.probs[a]), cmp.Compare(a, b))
@@ -119,18 +122,3 @@ func total(x []float32) float64 {
 }
 
 func finite(x float32) bool { return !math.IsNaN(float64(x)) && !math.IsInf(float64(x), 0) }
-
-// checkSampling reports settings that have no meaning.
-func checkSampling(p *kernels.Sampling) error {
-	switch {
-	case !(p.Temperature >= 0) || math.IsInf(p.Temperature, 0):
-		return fmt.Errorf("sampling temperature is %v, must not be negative", p.Temperature)
-	case p.TopK < 0:
-		return fmt.Errorf("sampling keeps the %d most probable tokens, must not be negative", p.TopK)
-	case !(p.TopP >= 0 && p.TopP <= 1):
-		return fmt.Errorf("sampling keeps probability %v, must be in [0,1]", p.TopP)
-	case p.MaxTokens <= 0:
-		return fmt.Errorf("sampling is bounded by %d tokens, must be positive", p.MaxTokens)
-	}
-	return nil
-}

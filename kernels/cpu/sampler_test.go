@@ -25,6 +25,7 @@ func distribution64(logits []float32, s kernels.Sampling) []float64 {
 		sum += p
 	}
 	slices.SortFunc(entries, func(a, b entry) int { return cmp.Or(cmp.Compare(b.p, a.p), cmp.Compare(a.id, b.id)) })
+	entries = slices.DeleteFunc(entries, func(e entry) bool { return e.p < s.MinP*entries[0].p })
 	if s.TopK > 0 {
 		entries = entries[:min(len(entries), s.TopK)]
 	}
@@ -61,7 +62,8 @@ func TestDistribution(t *testing.T) {
 	for _, s := range []kernels.Sampling{
 		{Temperature: 1}, {Temperature: 0.5}, {Temperature: 1.7, TopP: 1}, {Temperature: 1, TopK: 7},
 		{Temperature: 1, TopK: 1}, {Temperature: 1, TopK: 500}, {Temperature: 1, TopP: 0.8}, {Temperature: 1, TopP: 0.001},
-		{Temperature: 0.8, TopK: 12, TopP: 0.6},
+		{Temperature: 0.8, TopK: 12, TopP: 0.6}, {Temperature: 1, MinP: 0.1}, {Temperature: 1, MinP: 1},
+		{Temperature: 1.5, MinP: 0.2, TopK: 6}, {Temperature: 1, MinP: 0.05, TopP: 0.7}, {Temperature: 2, MinP: 0.1, TopK: 20, TopP: 0.5},
 	} {
 		want := distribution64(logits, s)
 		counts := make([]int, len(logits))
@@ -144,10 +146,10 @@ func TestUniform(t *testing.T) {
 func TestCheckSampling(t *testing.T) {
 	for _, s := range []kernels.Sampling{
 		{Temperature: -1, MaxTokens: 1}, {Temperature: math.NaN(), MaxTokens: 1}, {Temperature: math.Inf(1), MaxTokens: 1},
-		{TopK: -1, MaxTokens: 1}, {TopP: 1.1, MaxTokens: 1}, {TopP: math.NaN(), MaxTokens: 1}, {},
+		{TopK: -1, MaxTokens: 1}, {TopP: 1.1, MaxTokens: 1}, {TopP: math.NaN(), MaxTokens: 1}, {MinP: -0.1, MaxTokens: 1}, {MinP: 1.1, MaxTokens: 1}, {MinP: math.NaN(), MaxTokens: 1}, {},
 	} {
 		t.Run(fmt.Sprintf("%+v", s), func(t *testing.T) {
-			if checkSampling(&s) == nil {
+			if s.Validate() == nil {
 				t.Error("accepted")
 			}
 		})

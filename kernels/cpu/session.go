@@ -99,7 +99,7 @@ func (s *session) admit(prompt []int32, sampling *kernels.Sampling) error {
 			return fmt.Errorf("generating: prompt token %d is %d, the vocabulary has %d", i, id, s.engine.vocab)
 		}
 	}
-	if err := checkSampling(sampling); err != nil {
+	if err := sampling.Validate(); err != nil {
 		return fmt.Errorf("generating: %w", err)
 	}
 	return nil

@@ -26,6 +26,8 @@ type trainer struct {
 	m, v    *params
 	step    int64
 	targets []target
+	// notFinite are the sequences since the last step that kernels.StepResult names.
+	notFinite []string
 }
 
 // NewTrainer returns a trainer with a copy of weights, which must be exactly
@@ -90,7 +92,7 @@ func (t *trainer) LogProbs(ctx context.Context, sequences []kernels.Sequence, te
 // added it runs to its end. So an error means that nothing was added.
 func (t *trainer) Accumulate(ctx context.Context, sequences []kernels.Sequence, loss kernels.Loss) (kernels.Statistics, error) {
 	var stats kernels.Statistics
-	if err := checkLoss(&loss); err != nil {
+	if err := loss.Validate(); err != nil {
 		return stats, err
 	}
 	p, err := newPack(&t.model.shape, sequences)
@@ -113,10 +115,16 @@ func (t *trainer) Accumulate(ctx context.Context, sequences []kernels.Sequence, 
 	if temperature == 0 {
 		temperature = 1
 	}
+	if loss.SequenceRatio {
+		// A token's gradient needs the log-probabilities of all its sequence.
+		t.head.logProbs(t.model, t.targets, temperature)
+		setSequenceRatios(t.targets)
+	}
 	t.head.train(t.model, &t.grads, t.targets, &loss, temperature)
 	for i := range t.targets {
 		addTarget(&stats, &t.targets[i])
 	}
+	t.notFinite = notFinite(t.notFinite, p, t.targets)
 	t.model.backward(p, &t.grads)
 	return stats, nil
 }
@@ -125,11 +133,8 @@ func (t *trainer) Accumulate(ctx context.Context, sequences []kernels.Sequence, 
 func trainedTargets(targets []target, p *pack, loss *kernels.Loss) ([]target, error) {
 	for i := range p.sequences {
 		q := &p.sequences[i]
-		if err := checkTrained(q); err != nil {
+		if err := q.ValidateTrained(loss); err != nil {
 			return nil, fmt.Errorf("sequence %q: %w", q.ID, err)
-		}
-		if loss.KLCoefficient != 0 && q.Reference == nil {
-			return nil, fmt.Errorf("sequence %q: has no reference log-probabilities for the KL term", q.ID)
 		}
 		trained := 0
 		for _, m := range q.Mask {
@@ -145,7 +150,7 @@ func trainedTargets(targets []target, p *pack, loss *kernels.Loss) ([]target, er
 			if !m {
 				continue
 			}
-			t := target{row: p.start[i] + j - 1, token: q.Tokens[j], denominator: denominator}
+			t := target{row: p.start[i] + j - 1, token: q.Tokens[j], sequence: i, denominator: denominator}
 			t.prediction = prediction{advantage: q.Advantage, behaviour: none, reference: none}
 			if q.LogProbs != nil {
 				t.prediction.behaviour = float64(q.LogProbs[j])
@@ -157,6 +162,23 @@ func trainedTargets(targets []target, p *pack, loss *kernels.Loss) ([]target, er
 		}
 	}
 	return targets, nil
+}
+
+// setSequenceRatios gives each target the ratio of its sequence, from the
+// log-probabilities of all targets. Those of a sequence stand together.
+func setSequenceRatios(targets []target) {
+	for len(targets) > 0 {
+		n, sum := 0, 0.0
+		for n < len(targets) && targets[n].sequence == targets[0].sequence {
+			sum += targets[n].prediction.difference()
+			n++
+		}
+		ratio := math.Exp(sum / float64(n))
+		for i := range n {
+			targets[i].prediction.sequenceRatio = ratio
+		}
+		targets = targets[n:]
+	}
 }
 
 func addTarget(s *kernels.Statistics, t *target) {
@@ -175,43 +197,33 @@ func addTarget(s *kernels.Statistics, t *target) {
 }
 
 func (t *trainer) Step(o kernels.AdamW) (kernels.StepResult, error) {
-	if err := checkAdamW(o); err != nil {
+	if err := o.Validate(); err != nil {
 		return kernels.StepResult{}, err
 	}
-	result := kernels.StepResult{GradNorm: norm(t.grads.arena)}
+	result := kernels.StepResult{GradNorm: norm(t.grads.arena), NotFinite: t.notFinite}
 	if math.IsNaN(result.GradNorm) || math.IsInf(result.GradNorm, 0) {
 		result.Skipped = true
 	} else {
 		t.step++
 		adamW(t.model.weights, t.grads.params, t.m, t.v, t.step, o, result.GradNorm)
 	}
-	clear(t.grads.arena)
+	t.dropGradients()
 	return result, nil
 }
 
-func checkAdamW(o kernels.AdamW) error {
-	finite := func(x float64) bool { return x >= 0 && !math.IsInf(x, 0) }
-	switch {
-	case !finite(o.LearningRate) || !finite(o.WeightDecay) || !finite(o.ClipNorm):
-		return fmt.Errorf("optimizer has learning rate %v, weight decay %v, clip norm %v; none may be negative", o.LearningRate, o.WeightDecay, o.ClipNorm)
-	case !(o.Beta1 >= 0 && o.Beta1 < 1) || !(o.Beta2 >= 0 && o.Beta2 < 1):
-		return fmt.Errorf("optimizer has betas %v and %v, must be in [0,1)", o.Beta1, o.Beta2)
-	case !(o.Epsilon > 0):
-		return fmt.Errorf("optimizer has epsilon %v, must be positive", o.Epsilon)
-	}
-	return nil
+// Weights are the live tensors.
+func (t *trainer) Weights() kernels.Weights {
+	return kernels.Tensors(slices.Clone(t.model.weights.tensors))
 }
 
-func (t *trainer) Weights() []kernels.Tensor { return slices.Clone(t.model.weights.tensors) }
-
-func (t *trainer) State() ([]kernels.Tensor, int64) {
+func (t *trainer) State() ([]kernels.Tensor, int64, error) {
 	var state []kernels.Tensor
 	for i, w := range t.model.weights.tensors {
 		state = append(state,
 			kernels.Tensor{Name: firstMoment + w.Name, Shape: w.Shape, Data: t.m.tensors[i].Data},
 			kernels.Tensor{Name: secondMoment + w.Name, Shape: w.Shape, Data: t.v.tensors[i].Data})
 	}
-	return state, t.step
+	return state, t.step, nil
 }
 
 func (t *trainer) Restore(weights, state []kernels.Tensor, step int64) error {
@@ -237,8 +249,13 @@ func (t *trainer) Restore(weights, state []kernels.Tensor, step int64) error {
 	}
 	copy(t.model.weights.arena, w.arena)
 	t.m, t.v, t.step = m, v, step
-	clear(t.grads.arena)
+	t.dropGradients()
 	return nil
+}
+
+func (t *trainer) dropGradients() {
+	clear(t.grads.arena)
+	t.notFinite = nil
 }
 
 func (t *trainer) Close() error { return nil }

@@ -164,33 +164,28 @@ func (w *twin) loss(sequences []kernels.Sequence, l kernels.Loss, held [][]float
 	}
 	for i, q := range sequences {
 		logProbs, entropies := w.logProbs(q.Tokens, temperature)
-		var sum, trained float64
+		behaviour := func(t int) float64 {
+			if q.LogProbs == nil {
+				return held[i][t]
+			}
+			return float64(q.LogProbs[t])
+		}
+		var sum, trained, distance float64
+		for t := range q.Tokens {
+			if q.Mask[t] {
+				trained++
+				distance += held[i][t] - behaviour(t)
+			}
+		}
 		for t := range q.Tokens {
 			if !q.Mask[t] {
 				continue
 			}
-			trained++
-			behaviour := held[i][t]
-			if q.LogProbs != nil {
-				behaviour = float64(q.LogProbs[t])
+			at := point{advantage: q.Advantage, behaviour: behaviour(t), held: held[i][t], sequence: distance / trained}
+			if q.Reference != nil {
+				at.reference = float64(q.Reference[t])
 			}
-			ratio := math.Exp(logProbs[t] - behaviour)
-			clipped := ratio
-			if l.ClipLow != 0 || l.ClipHigh != 0 {
-				clipped = math.Min(math.Max(ratio, 1-l.ClipLow), 1+l.ClipHigh)
-			}
-			loss := math.Max(-q.Advantage*ratio, -q.Advantage*clipped)
-			if l.TruncatedIS > 0 {
-				loss *= math.Min(math.Exp(held[i][t]-behaviour), l.TruncatedIS)
-			}
-			if l.Supervised {
-				loss = -q.Advantage * logProbs[t]
-			}
-			if l.KLCoefficient != 0 {
-				d := float64(q.Reference[t]) - logProbs[t]
-				loss += l.KLCoefficient * (math.Exp(d) - d - 1)
-			}
-			sum += loss - l.EntropyCoefficient*entropies[t]
+			sum += at.loss(l, logProbs[t], entropies[t])
 		}
 		if l.PerSequenceMean {
 			sum /= trained
@@ -198,6 +193,50 @@ func (w *twin) loss(sequences []kernels.Sequence, l kernels.Loss, held [][]float
 		all += sum
 	}
 	return all / l.Divisor
+}
+
+// point is what kernels.Loss holds fixed of a token: held is its log-probability
+// and sequence the mean over its sequence of log-probability minus behaviour, both
+// where the loss is differentiated.
+type point struct {
+	advantage, behaviour, reference, held, sequence float64
+}
+
+// loss is kernels.Loss's formula of one token, line by line as it is printed.
+func (p point) loss(l kernels.Loss, logProb, entropy float64) float64 {
+	clip := func(ratio float64) float64 {
+		if l.ClipLow == 0 && l.ClipHigh == 0 {
+			return ratio
+		}
+		return math.Min(math.Max(ratio, 1-l.ClipLow), 1+l.ClipHigh)
+	}
+	ratio := math.Exp(logProb - p.behaviour)
+	heldRatio := math.Exp(p.held - p.behaviour)
+	if l.SequenceRatio {
+		ratio = math.Exp(p.sequence + logProb - p.held)
+		heldRatio = math.Exp(p.sequence)
+	}
+	if l.TruncatedIS > 0 {
+		ratio = math.Exp(logProb - p.held)
+	}
+	s := math.Max(-p.advantage*ratio, -p.advantage*clip(ratio))
+	if l.DualClip > 0 && p.advantage < 0 {
+		s = math.Min(s, -p.advantage*l.DualClip)
+	}
+	if l.ClippedWeight {
+		s = -clip(heldRatio) * p.advantage * logProb
+	}
+	if l.TruncatedIS > 0 {
+		s = -math.Min(heldRatio, l.TruncatedIS) * p.advantage * ratio
+	}
+	if l.Supervised {
+		s = -p.advantage * logProb
+	}
+	if l.KLCoefficient != 0 {
+		d := p.reference - logProb
+		s += l.KLCoefficient * (math.Exp(d) - d - 1)
+	}
+	return s - l.EntropyCoefficient*entropy
 }
 
 // isNorm tells norm weights from matrices.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"millrace/pipelines/recipe"
 	"millrace/pipelines/stage"
 	"millrace/pipelines/train"
 )
@@ -21,6 +22,8 @@ type Config struct {
 	// Seed decides every random number of a rollout, together with the job's id.
 	Seed   uint64 `yaml:"seed"`
 	Recipe string `yaml:"recipe"`
+	// Algorithm overrides single values of the recipe.
+	Algorithm recipe.Overrides `yaml:"algorithm,omitempty"`
 	// GroupSize is the number of rollouts of a task. A job that begins behind
 	// rollout takes it from its records.
 	GroupSize int32 `yaml:"group_size"`
@@ -112,12 +115,19 @@ func (c Config) Validate() error {
 // training is the configuration of the training run that has the same stages.
 func (c Config) training(job string) train.Config {
 	t := train.Default()
-	t.Name, t.Seed, t.Recipe, t.GroupSize = job, c.Seed, c.Recipe, c.GroupSize
+	t.Name, t.Seed, t.Recipe, t.Algorithm, t.GroupSize = job, c.Seed, c.Recipe, c.Algorithm, c.GroupSize
 	t.Policy, t.Sandbox, t.Tasks, t.Rollout, t.Score, t.Kafka = c.Policy, c.Sandbox, c.Tasks, c.Rollout, c.Score, c.Kafka
 	t.Runner, t.Flink = c.Runner, c.Flink
 	t.Evaluate.Sets = nil
 	t.Learn.MicroTokens = max(t.Learn.MicroTokens, c.Rollout.Limits.Context) // there is no learner to hold them
 	return t
+}
+
+// Resolved is the configuration with every value that its recipe decides, for people.
+func (c Config) Resolved() Config {
+	t := c.training("job").Resolved()
+	c.Algorithm, c.Score = t.Algorithm, t.Score
+	return c
 }
 
 // Paths are the settings that name files, for a caller that makes them

@@ -105,8 +105,9 @@ func TestSWERLConfig(t *testing.T) {
 	if err := c.Validate(); err != nil {
 		t.Error(err)
 	}
-	if !c.Rollout.SingleTurn || len(c.Score.Rewards) != 1 || c.Recipe != "grpo" {
-		t.Errorf("%+v", c)
+	rewards := c.Resolved().Score.Rewards
+	if !c.Rollout.SingleTurn || c.Recipe != "swe-rl" || len(rewards) != 1 || rewards[0].Reward != "similarity" {
+		t.Errorf("%+v, rewards %+v", c, rewards)
 	}
 }
 

@@ -4,12 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
-	"strings"
 	"time"
 
 	"millrace/kernels"
+	"millrace/kernels/cuda"
+	"millrace/kernels/devices"
 	"millrace/pipelines/mine"
+	"millrace/pipelines/recipe"
 	"millrace/pipelines/stage"
 	"millrace/transforms/inject"
 	"millrace/transforms/kafkaio"
@@ -26,6 +27,8 @@ type Config struct {
 	// Seed decides order of tasks and every random number of a rollout.
 	Seed   uint64 `yaml:"seed"`
 	Recipe string `yaml:"recipe"`
+	// Algorithm overrides single values of the recipe.
+	Algorithm recipe.Overrides `yaml:"algorithm,omitempty"`
 	// Steps is the number of optimizer steps; Groups and GroupSize the batch of
 	// one step: Groups tasks, GroupSize rollouts of each.
 	Steps     int64 `yaml:"steps"`
@@ -44,6 +47,10 @@ type Config struct {
 	Evaluate EvaluateConfig `yaml:"evaluate"`
 	Kafka    KafkaConfig    `yaml:"kafka"`
 
+	// Device computes the update: auto, cpu, cuda or cuda:n. auto takes the first GPU
+	// where one can be used.
+	Device string `yaml:"device"`
+
 	// Runner is Embedded, or Flink to run rollout, score and advantage on a
 	// cluster. The learner is always in this process.
 	Runner string            `yaml:"runner"`
@@ -61,6 +68,8 @@ type PolicyConfig struct {
 	// Checkpoint is a Hugging Face directory with tokenizer.json; empty takes the
 	// shipped warm start.
 	Checkpoint string `yaml:"checkpoint"`
+	// Random is a policy without any training, for text environments.
+	Random RandomPolicy `yaml:"random"`
 	// Endpoints are the base URLs of vLLM or SGLang servers that sample; none takes
 	// the engine in this process. The learner hands its checkpoints over to them.
 	Endpoints []string `yaml:"endpoints"`
@@ -87,6 +96,8 @@ type PolicyConfig struct {
 
 // TasksConfig says what is trained on.
 type TasksConfig struct {
+	// Environment is a task set of a text environment, in place of File and Kinds.
+	Environment EnvironmentConfig `yaml:"environment"`
 	// File is a JSON Lines task set; empty takes the shipped one.
 	File string `yaml:"file"`
 	// Split is the split of the set that is trained on.
@@ -130,6 +141,13 @@ type LearnConfig struct {
 	ClipNorm    float64 `yaml:"clip_norm"`
 	// MicroTokens is the largest number of tokens in one forward and backward.
 	MicroTokens int `yaml:"micro_tokens"`
+	// Precision is the format of weights and activations on a GPU: bf16 or fp32.
+	// Gradients, moments and the weights in checkpoints are float32 in both, and the CPU
+	// computes in float32.
+	Precision string `yaml:"precision"`
+	// Recompute is what a GPU computes again to save memory: auto, none, cheap or block.
+	// Results do not depend on it.
+	Recompute string `yaml:"recompute"`
 	// Keep is the number of newest checkpoints kept, Every the distance of those
 	// kept for good (0: none).
 	Keep  int   `yaml:"keep_checkpoints"`
@@ -141,6 +159,9 @@ type LearnConfig struct {
 // EvaluateConfig are the held-out sets, scored before and after training.
 type EvaluateConfig struct {
 	Sets []EvaluationSet `yaml:"sets"`
+	// Every is the distance in steps of evaluations on the way; 0 makes none. The
+	// stages stop for each, so that it sees the policy of its step.
+	Every int64 `yaml:"every"`
 	// Temperature is that of evaluation rollouts.
 	Temperature float64 `yaml:"temperature"`
 }
@@ -158,12 +179,12 @@ type EvaluationSet struct {
 func Default() Config {
 	return Config{
 		Seed:      7,
-		Recipe:    "grpo++",
+		Recipe:    recipe.Default,
 		Steps:     20,
 		Groups:    8,
 		GroupSize: 8,
 		Policy:    defaultPolicy(),
-		Tasks:     TasksConfig{Split: mine.Train, Kinds: []inject.Kind{inject.FlipOperators, inject.Boundary}},
+		Tasks:     TasksConfig{Environment: defaultEnvironment(), Split: mine.Train, Kinds: []inject.Kind{inject.FlipOperators, inject.Boundary}},
 		Rollout: RolloutConfig{
 			Limits: rollout.Limits{
 				Context: 3072, Turn: 160, Steps: 60, Malformed: 5,
@@ -178,7 +199,7 @@ func Default() Config {
 		Score:   ScoreConfig{TestTimeout: 20 * time.Second, Attempts: 3, Rewards: []RewardConfig{}},
 		Learn: LearnConfig{
 			LearningRate: 3e-4, Beta1: 0.9, Beta2: 0.99, Epsilon: 1e-6, ClipNorm: 1,
-			MicroTokens: 8192, Keep: 2, GroupTime: 30 * time.Minute,
+			MicroTokens: 8192, Precision: cuda.BF16.String(), Recompute: cuda.Automatic.String(), Keep: 2, GroupTime: 30 * time.Minute,
 		},
 		Evaluate: EvaluateConfig{
 			Temperature: 1,
@@ -188,6 +209,7 @@ func Default() Config {
 			},
 		},
 		Kafka:  KafkaConfig{Partitions: 2, Blobs: BlobsConfig{Above: kafkaio.BlobsAbove}},
+		Device: devices.Auto,
 		Runner: Embedded,
 		Flink:  stage.DefaultFlink(),
 	}
@@ -209,8 +231,10 @@ var topicPrefix = regexp.MustCompile(`^[A-Za-z0-9._-]{1,200}$`)
 func (c Config) Validate() error {
 	var errs []error
 	refuse := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
-	if _, ok := recipes[c.Recipe]; !ok {
-		refuse("recipe is %q: want one of %s", c.Recipe, strings.Join(Recipes(), ", "))
+	if _, err := c.recipe(); err != nil {
+		refuse("algorithm: %w", err)
+	} else if _, err := c.rewarder(nil); err != nil {
+		refuse("score.rewards: %w", err)
 	}
 	if !topicPrefix.MatchString(c.RunName()) {
 		refuse("name is %q: it prefixes topics, so it may hold letters, digits, '.', '_' and '-' alone, at most 200", c.Name)
@@ -228,8 +252,8 @@ func (c Config) Validate() error {
 			refuse("%s is %d: must be at least 1", n.key, n.value)
 		}
 	}
-	if c.Steps < 0 || c.MaxStaleness < 0 || c.Learn.Every < 0 || c.Learn.WarmupSteps < 0 {
-		refuse("steps, max_staleness, learn.keep_every and learn.warmup_steps must not be negative")
+	if c.Steps < 0 || c.MaxStaleness < 0 || c.Learn.Every < 0 || c.Learn.WarmupSteps < 0 || c.Evaluate.Every < 0 {
+		refuse("steps, max_staleness, learn.keep_every, learn.warmup_steps and evaluate.every must not be negative")
 	}
 	if c.Sandbox.CPUSeconds < 1 || c.Sandbox.MemoryMiB < 256 || c.Sandbox.Commands < 0 {
 		refuse("sandbox: cpu_seconds %d must be at least 1, memory_mib %d at least 256 (a Go build needs it), commands %d not negative",
@@ -247,11 +271,17 @@ func (c Config) Validate() error {
 	if c.Learn.MicroTokens < c.Rollout.Limits.Context {
 		refuse("learn.micro_tokens is %d: below rollout.limits.context %d, a full trajectory would not fit", c.Learn.MicroTokens, c.Rollout.Limits.Context)
 	}
-	if _, err := c.Score.rewarder(nil); err != nil {
-		refuse("score.rewards: %w", err)
-	}
 	if err := c.Policy.Validate(c.Runner); err != nil {
 		refuse("policy: %w", err)
+	}
+	if err := c.Policy.Random.validate(c); err != nil {
+		refuse("policy.random: %w", err)
+	}
+	if err := c.Tasks.Environment.Validate(); err != nil {
+		refuse("tasks.environment: %w", err)
+	}
+	if c.Rollout.SingleTurn && !c.Tasks.InSandboxes() {
+		refuse("rollout.single_turn answers with edits of files: a text environment has none")
 	}
 	for i, s := range c.Evaluate.Sets {
 		if s.Samples < 1 || s.Tasks < 0 {
@@ -260,6 +290,12 @@ func (c Config) Validate() error {
 	}
 	if err := c.Kafka.Validate(); err != nil {
 		refuse("kafka.%w", err)
+	}
+	if err := devices.Validate(c.Device); err != nil {
+		errs = append(errs, err)
+	}
+	if _, err := c.Learn.gpu(); err != nil {
+		refuse("learn.%w", err)
 	}
 	switch c.Runner {
 	case Embedded:
@@ -279,14 +315,4 @@ func (c Config) Validate() error {
 // Sampling are the settings of generation in training.
 func (c Config) Sampling() kernels.Sampling {
 	return kernels.Sampling{Temperature: c.Rollout.Temperature, TopK: c.Rollout.TopK, TopP: c.Rollout.TopP}
-}
-
-// Recipes are the names of the recipes, sorted.
-func Recipes() []string {
-	names := make([]string, 0, len(recipes))
-	for n := range recipes {
-		names = append(names, n)
-	}
-	slices.Sort(names)
-	return names
 }

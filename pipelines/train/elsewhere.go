@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"millrace/kernels"
 	"millrace/kernels/checkpoint"
 	"millrace/kernels/cpu"
 	"millrace/kernels/tokenizer"
@@ -151,7 +152,8 @@ func makeRollout(ctx context.Context, text []byte) (_ stage.RolloutParts, err er
 	if err != nil {
 		return stage.RolloutParts{}, err
 	}
-	return stage.RolloutParts{
-		Worker: worker, Run: e.Config.RunName(), Publish: generator.Publish, Release: p.Close,
-	}, nil
+	publish := func(version int64, weights []kernels.Tensor) error {
+		return generator.Publish(version, kernels.Tensors(weights))
+	}
+	return stage.RolloutParts{Worker: worker, Run: e.Config.RunName(), Publish: publish, Release: p.Close}, nil
 }

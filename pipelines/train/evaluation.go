@@ -65,7 +65,7 @@ func (r *run) evaluateSet(ctx context.Context, set EvaluationSet, step int64) (e
 	r.Observer.Phase(fmt.Sprintf("evaluating %s at step %d", set.Split, step), len(tasks)*int(set.Samples))
 	e := evaluate.Evaluation{
 		Start: r.Start, Brokers: r.Brokers, Topics: r.Kafka.Topics(),
-		Worker: worker, Scorer: r.parts.scorer, Groups: len(tasks), Scoring: r.scoring(),
+		Worker: worker, Scorer: r.parts.verdict, Groups: len(tasks), Scoring: r.scoring(),
 	}
 	name := fmt.Sprintf("%s.eval-%d.%s", r.RunName(), step, set.Split)
 	rewards, err := e.Run(ctx, name, r.RunName(), step, tasks, set.Samples, func(done, _ int) { r.Observer.Progress(done) })

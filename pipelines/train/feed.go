@@ -51,16 +51,23 @@ func feed(ctx context.Context, s stage.Stream, c Config, tasks []schemas.Task, v
 			case <-time.After(admissionPoll):
 			}
 		}
-		var orders []schemas.Task
-		for _, t := range batchTasks(tasks, c.Seed, iteration, c.Groups) {
-			t.Iteration, t.Rollouts = iteration, c.GroupSize
-			if !ordered[schemas.GroupID(run, t.ID, iteration)] {
-				orders = append(orders, t)
-			}
-		}
+		orders := c.orders(batchTasks(tasks, c.Seed, iteration, c.Groups), iteration, ordered)
 		if err := stage.Order(ctx, s, run, orders...); err != nil {
 			return iteration, err
 		}
 	}
 	return last, nil
+}
+
+// orders are the work orders of an iteration for tasks, without those that are on the
+// topic already.
+func (c Config) orders(tasks []schemas.Task, iteration int64, ordered map[string]bool) []schemas.Task {
+	var orders []schemas.Task
+	for _, t := range tasks {
+		t.Iteration, t.Rollouts = iteration, c.GroupSize
+		if !ordered[schemas.GroupID(c.RunName(), t.ID, iteration)] {
+			orders = append(orders, t)
+		}
+	}
+	return orders
 }

@@ -3,7 +3,7 @@ package train
 import (
 	"time"
 
-	"millrace/kernels/cpu"
+	"millrace/kernels"
 	"millrace/schemas"
 	"millrace/transforms/sandbox"
 )
@@ -13,18 +13,19 @@ import (
 type meter struct {
 	parts   *parts
 	at      time.Time
-	engine  cpu.Stats
+	engine  kernels.GeneratorStats
 	sandbox sandbox.Stats
+	turns   int64
 }
 
 func newMeter(p *parts) *meter {
-	return &meter{parts: p, at: time.Now(), engine: p.generator.Stats(), sandbox: p.stats()}
+	return &meter{parts: p, at: time.Now(), engine: p.generator.Stats(), sandbox: p.stats(), turns: p.turns()}
 }
 
 // step returns the metrics of the time since the step before. Busy seconds of
 // sandboxes are summed over commands, so they may exceed the step's.
 func (m *meter) step() []schemas.Metric {
-	now, engine, boxes := time.Now(), m.parts.generator.Stats(), m.parts.stats()
+	now, engine, boxes, turns := time.Now(), m.parts.generator.Stats(), m.parts.stats(), m.parts.turns()
 	wall := now.Sub(m.at).Seconds()
 	generated := float64(engine.Generated - m.engine.Generated)
 	out := []schemas.Metric{
@@ -34,7 +35,9 @@ func (m *meter) step() []schemas.Metric {
 		{Name: "sandbox/commands/count", Value: float64(boxes.Execs - m.sandbox.Execs)},
 		{Name: "rollout/tokens_per_second", Value: generated / wall},
 		{Name: "rollout/sampled_tokens", Value: generated},
+		{Name: "rollout/turns", Value: float64(turns - m.turns)},
+		{Name: "rollout/turns_per_second", Value: float64(turns-m.turns) / wall},
 	}
-	m.at, m.engine, m.sandbox = now, engine, boxes
+	m.at, m.engine, m.sandbox, m.turns = now, engine, boxes, turns
 	return out
 }

@@ -12,6 +12,7 @@ import (
 
 	"millrace/kernels"
 	"millrace/kernels/checkpoint"
+	"millrace/kernels/devices"
 	"millrace/kernels/tokenizer"
 	"millrace/pipelines/mine"
 	"millrace/pipelines/settings"
@@ -33,9 +34,11 @@ type parts struct {
 	fresh      sandbox.Provider // the scorer's: no command has a result before it ran
 	process    *sandbox.Process // nil where containers hold all
 	containers *docker.Later
-	scorer     *score.Scorer  // by hidden tests
+	verdict    score.Rewarder // by hidden tests, or a text environment's goals
 	reward     score.Rewarder // what is trained on
 	generator  sampler
+	workers    []*rollout.Worker
+	device     *devices.Device // of the learner and the engine
 	learner    *learn.Learner
 	close      []func() error
 }
@@ -48,10 +51,9 @@ func open(ctx context.Context, c Config, env Environment, announce stage.Stream)
 			err = errors.Join(err, p.Close())
 		}
 	}()
-	if p.tasks, err = loadTasks(c.Tasks.File); err != nil {
+	if p.tasks, err = c.Tasks.load(); err != nil {
 		return nil, err
 	}
-	p.tasks = mine.OfKinds(p.tasks, c.Tasks.Kinds)
 	policyDir, model, weights, err := p.loadPolicy(c, env.Dir)
 	if err != nil {
 		return nil, err
@@ -84,11 +86,15 @@ func (p *parts) loadPolicy(c Config, dir string) (from string, model kernels.Con
 	return from, model, weights, err
 }
 
-// policyDir is where the configured policy lies; the shipped one is unpacked below
-// dir.
+// policyDir is where the configured policy lies; the shipped one is unpacked, and a
+// random one made, below dir.
 func policyDir(c Config, dir string) (string, error) {
 	if c.Policy.Checkpoint != "" {
 		return c.Policy.Checkpoint, nil
+	}
+	if c.Policy.Random.Layers > 0 {
+		random := filepath.Join(dir, "random")
+		return random, randomPolicy(c, random)
 	}
 	return shippedPolicy(filepath.Join(dir, "warmstart"))
 }
@@ -116,11 +122,15 @@ func (p *parts) openPolicy(ctx context.Context, c Config, env Environment, polic
 	if err != nil {
 		return err
 	}
-	handOver, err := p.openSampler(ctx, c, model, weights)
+	trainer, err := p.openTrainer(c, model, weights)
 	if err != nil {
 		return err
 	}
-	err = p.openLearner(c, filepath.Join(env.Dir, checkpoints), hash, policyDir, model, weights, func(ctx context.Context, version int64, weights []kernels.Tensor, dir string) error {
+	handOver, err := p.openSampler(ctx, c, trainer)
+	if err != nil {
+		return err
+	}
+	err = p.openLearner(c, c.MaxDraws(), filepath.Join(env.Dir, checkpoints), hash, policyDir, trainer, weights, func(ctx context.Context, version int64, weights kernels.Weights, dir string) error {
 		if err := handOver(ctx, version, weights, dir); err != nil {
 			return err
 		}
@@ -135,11 +145,11 @@ func (p *parts) openPolicy(ctx context.Context, c Config, env Environment, polic
 }
 
 // openSampler opens what rollouts sample from, and returns how it gets a version.
-func (p *parts) openSampler(ctx context.Context, c Config, model kernels.Config, weights []kernels.Tensor) (learn.Publish, error) {
+func (p *parts) openSampler(ctx context.Context, c Config, trainer kernels.Trainer) (learn.Publish, error) {
 	if len(c.Policy.Endpoints) > 0 {
-		return p.openServers(ctx, c, model)
+		return p.openServers(ctx, c, trainer.Config())
 	}
-	return p.openEngine(model, weights)
+	return p.openEngine(trainer.Config(), trainer.Weights())
 }
 
 // worker makes the agent for a temperature and the pool that runs it.
@@ -152,12 +162,24 @@ func (p *parts) worker(c Config, temperature float64, seed uint64, staleness int
 	}
 	agent, err := rollout.NewAgent(policy, p.tokenizer, p.sandboxes, rollout.Config{
 		Limits: c.Rollout.Limits, Prompt: c.Rollout.Prompt, Notices: c.Rollout.Notices, Tools: c.Rollout.Tools, SingleTurn: c.Rollout.SingleTurn,
-		Sampling: sampling, Seed: seed, Attempts: c.Rollout.Attempts,
+		Sampling: sampling, Environments: environments, Seed: seed, Attempts: c.Rollout.Attempts,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return rollout.NewWorker(agent, c.RunName(), c.Rollout.Concurrency, staleness)
+	worker, err := rollout.NewWorker(agent, c.RunName(), c.Rollout.Concurrency, staleness)
+	if err == nil {
+		p.workers = append(p.workers, worker)
+	}
+	return worker, err
+}
+
+// turns is the number of environment steps taken in this process.
+func (p *parts) turns() (n int64) {
+	for _, w := range p.workers {
+		n += w.Turns()
+	}
+	return n
 }
 
 // Close closes the parts, the last opened first.
@@ -172,7 +194,7 @@ func (p *parts) Close() error {
 
 // Hash identifies the resolved configuration in the ledger.
 func Hash(c Config) (string, error) {
-	text, err := settings.Print(c)
+	text, err := settings.Print(c.Resolved())
 	if err != nil {
 		return "", err
 	}

@@ -37,7 +37,8 @@ type RewardConfig struct {
 }
 
 // rewarder is what gives the configured reward, by tests where nothing else is said.
-func (c ScoreConfig) rewarder(tests *score.Scorer) (score.Rewarder, error) {
+// The goals of a text environment are its tests.
+func (c ScoreConfig) rewarder(tests score.Rewarder) (score.Rewarder, error) {
 	if len(c.Rewards) == 0 {
 		return tests, nil
 	}
@@ -52,7 +53,7 @@ func (c ScoreConfig) rewarder(tests *score.Scorer) (score.Rewarder, error) {
 	return score.NewSum(parts...)
 }
 
-func (r RewardConfig) part(tests *score.Scorer) (score.Part, error) {
+func (r RewardConfig) part(tests score.Rewarder) (score.Part, error) {
 	part := score.Part{Name: r.Name, Weight: r.Weight}
 	if part.Name == "" {
 		part.Name = r.Reward

@@ -18,7 +18,7 @@ func TestRewards(t *testing.T) {
 	if err := c.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	reward, err := c.Score.rewarder(nil)
+	reward, err := c.rewarder(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -64,11 +64,13 @@ func (p *parts) openSandboxes(c Config, dir, goCache string) error {
 	scoring.Environment, scoring.Compat = environment, c.Score.Compat
 	scoring.CacheFile = filepath.Join(dir, "scores.cache")
 	p.fresh = sandbox.ByImage(containers, files)
-	if p.scorer, err = score.NewScorer(scoring, p.fresh); err != nil {
+	tests, err := score.NewScorer(scoring, p.fresh)
+	if err != nil {
 		return err
 	}
-	p.close = append(p.close, p.scorer.Close)
-	p.reward, err = c.Score.rewarder(p.scorer)
+	p.close = append(p.close, tests.Close)
+	p.verdict = score.Verdict{Goals: score.Replay{Environments: environments}, Tests: tests}
+	p.reward, err = c.rewarder(p.verdict)
 	return err
 }
 
@@ -77,6 +79,9 @@ func (p *parts) openSandboxes(c Config, dir, goCache string) error {
 func (p *parts) openFiles(c Config, dir, goCache string) (fresh, recorded sandbox.Provider, environment string, err error) {
 	if image := c.Sandbox.Docker.Image; image != "" {
 		return p.containers, p.containers, "image " + image, nil
+	}
+	if !c.Tasks.InSandboxes() {
+		return nowhere{}, nowhere{}, "", nil
 	}
 	if p.process, err = sandbox.NewProcess(c.Sandbox.Process(goCache)); err != nil {
 		return nil, nil, "", err

@@ -6,9 +6,10 @@ import (
 	"millrace/transforms/score"
 )
 
-// Scorer runs hidden tests as a run of the configuration does.
+// Scorer decides trajectories as a run of the configuration does: by hidden tests, or
+// a text environment's goals.
 type Scorer struct {
-	*score.Scorer
+	score.Rewarder
 	parts parts
 }
 
@@ -19,7 +20,7 @@ func OpenScorer(c Config, dir, goCache string) (*Scorer, error) {
 	if err := s.parts.openSandboxes(c, dir, goCache); err != nil {
 		return nil, errors.Join(err, s.parts.Close())
 	}
-	s.Scorer = s.parts.scorer
+	s.Rewarder = s.parts.verdict
 	return s, nil
 }
 

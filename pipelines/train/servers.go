@@ -8,7 +8,6 @@ import (
 
 	"millrace/kernels"
 	"millrace/kernels/checkpoint"
-	"millrace/kernels/cpu"
 	"millrace/kernels/tokenizer"
 	"millrace/transforms/learn"
 	"millrace/transforms/rollout"
@@ -16,10 +15,10 @@ import (
 )
 
 // sampler is what rollouts sample from: the engine in this process or servers. The
-// names are those of cpu.Generator, which is one.
+// names are those of kernels.MeteredGenerator, which is one.
 type sampler interface {
 	Version() int64
-	Stats() cpu.Stats
+	Stats() kernels.GeneratorStats
 	Close() error
 }
 
@@ -27,16 +26,16 @@ type sampler interface {
 type servers struct{ *remote.Policy }
 
 // Stats are those of the requests; a server's ticks are not seen from here.
-func (s servers) Stats() cpu.Stats {
+func (s servers) Stats() kernels.GeneratorStats {
 	stats := s.Policy.Stats()
-	return cpu.Stats{Generated: stats.Sampled, Prefilled: stats.Prompted, Busy: stats.Busy, Active: stats.Active}
+	return kernels.GeneratorStats{Generated: stats.Sampled, Prefilled: stats.Prompted, Busy: stats.Busy, Active: stats.Active}
 }
 
 // defaultPolicy has an empty list and not none, as a printed configuration reads
 // back.
 func defaultPolicy() PolicyConfig {
 	d := remote.Default()
-	return PolicyConfig{Endpoints: []string{}, InFlight: d.InFlight, RequestTime: d.RequestTime, HandOverTime: d.HandOverTime}
+	return PolicyConfig{Random: defaultRandomPolicy(), Endpoints: []string{}, InFlight: d.InFlight, RequestTime: d.RequestTime, HandOverTime: d.HandOverTime}
 }
 
 // remote returns the settings of the client.
@@ -101,7 +100,7 @@ func (p *parts) openServers(ctx context.Context, c Config, model kernels.Config)
 		return nil, err
 	}
 	policy := p.generator.(servers)
-	return func(ctx context.Context, version int64, _ []kernels.Tensor, dir string) error {
+	return func(ctx context.Context, version int64, _ kernels.Weights, dir string) error {
 		seen, err := c.Policy.seenAs(dir)
 		if err != nil {
 			return err
@@ -127,15 +126,15 @@ func (p *parts) openServed(ctx context.Context, c Config, dir string) (err error
 	return p.connect(ctx, c, model, true)
 }
 
-// openEngine opens the engine in this process.
-func (p *parts) openEngine(model kernels.Config, weights []kernels.Tensor) (learn.Publish, error) {
-	generator, err := cpu.NewGenerator(model, weights, 0, cpu.Options{})
+// openEngine opens the engine in this process, on the device that is open.
+func (p *parts) openEngine(model kernels.Config, weights kernels.Weights) (learn.Publish, error) {
+	generator, err := p.device.NewGenerator(model, weights, 0)
 	if err != nil {
 		return nil, err
 	}
 	p.generator = generator
 	p.close = append(p.close, generator.Close)
-	return func(_ context.Context, version int64, weights []kernels.Tensor, _ string) error {
+	return func(_ context.Context, version int64, weights kernels.Weights, _ string) error {
 		return generator.Publish(version, weights)
 	}, nil
 }

@@ -50,6 +50,7 @@ type run struct {
 	Environment
 	stream stage.Stream
 	parts  *parts
+	told   int64 // the last step that the journal holds
 }
 
 // Run trains: it evaluates the starting policy, runs the stages until the
@@ -61,6 +62,9 @@ func Run(ctx context.Context, c Config, env Environment) (_ Result, err error) {
 		return Result{}, err
 	}
 	r := &run{Config: c, Environment: env, stream: stage.Stream{Brokers: env.Brokers, Topics: stage.TopicsOf(c.RunName())}}
+	for _, s := range env.Recorded.Steps {
+		r.told = max(r.told, s.Number)
+	}
 	if err := stage.Create(ctx, env.Brokers, c.Kafka.Topics(), r.stream.Topics); err != nil {
 		return Result{}, err
 	}
@@ -72,19 +76,35 @@ func Run(ctx context.Context, c Config, env Environment) (_ Result, err error) {
 		return Result{}, err
 	}
 	env.Observer.Note(r.parts.sandboxes.Describe())
+	env.Observer.Note(r.parts.device.String())
 
 	before, err := r.evaluate(ctx, 0)
 	if err != nil {
 		return Result{}, err
 	}
-	if err := r.train(ctx); err != nil {
-		return r.result(before, nil), err
-	}
-	after, err := r.evaluate(ctx, c.Steps)
-	if err != nil {
-		return r.result(before, nil), err
+	after := before
+	for _, step := range r.evaluated() {
+		if r.parts.learner.Version() > step {
+			continue // evaluate.every was another when the run came by
+		}
+		if err := r.train(ctx, step); err != nil {
+			return r.result(before, nil), err
+		}
+		if after, err = r.evaluate(ctx, step); err != nil {
+			return r.result(before, nil), err
+		}
 	}
 	return r.result(before, after), nil
+}
+
+// evaluated are the steps after which the policy is evaluated, in order; the last
+// is the run's last.
+func (r *run) evaluated() []int64 {
+	var steps []int64
+	for step := r.Evaluate.Every; 0 < step && step < r.Steps; step += r.Evaluate.Every {
+		steps = append(steps, step)
+	}
+	return append(steps, r.Steps)
 }
 
 func (r *run) result(before, after []evaluate.Rate) Result {
@@ -95,29 +115,43 @@ func (r *run) result(before, after []evaluate.Rate) Result {
 	return out
 }
 
-// train runs the four stages until the learner has taken all steps.
-func (r *run) train(ctx context.Context) error {
+// train runs the four stages until the learner has taken the steps up to last.
+func (r *run) train(ctx context.Context, last int64) error {
+	if r.parts.learner.Version() >= last && r.told >= last {
+		return nil
+	}
+	tasks, err := r.trained()
+	if err != nil {
+		return err
+	}
 	var jobs stage.Jobs
 	if err := r.start(ctx, &jobs); err != nil {
 		return errors.Join(err, jobs.Cancel())
 	}
 	ctx, stop := jobs.Guard(ctx)
 	defer stop()
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	go func() {
+		if err := r.refill(ctx, tasks); err != nil {
+			fail(err)
+		}
+	}()
 	reported := make(chan error, 1)
 	reportCtx, stopReport := context.WithCancel(ctx)
 	defer stopReport()
-	go func() { reported <- r.report(reportCtx) }()
+	go func() { reported <- r.report(reportCtx, last) }()
 	go Watch(ctx, r.RunName(), r.stagesHere(), r.Observer.Stages)
 
-	target, err := r.feed(ctx)
+	target, err := r.feed(ctx, tasks, last)
 	if err == nil {
 		err = r.awaitVersion(ctx, target)
 	}
 	if err == nil {
-		if target < r.Steps {
+		if target < last {
 			stopReport() // the last step may be reported by the run that resumes
 		}
-		if reportErr := <-reported; reportErr != nil && target == r.Steps {
+		if reportErr := <-reported; reportErr != nil && target == last {
 			err = reportErr
 		}
 	}
@@ -129,15 +163,26 @@ func (r *run) train(ctx context.Context) error {
 	if err := jobs.Cancel(); err != nil {
 		return err
 	}
-	if target < r.Steps {
+	if target < last {
 		return ErrDrained
 	}
 	return nil
 }
 
-// feed orders iterations until all are ordered or the run is drained, and
-// returns how many steps the orders lead to.
-func (r *run) feed(ctx context.Context) (int64, error) {
+// trained are the tasks that are trained on. There are enough that an iteration orders
+// none twice, whatever it has to replace.
+func (r *run) trained() ([]schemas.Task, error) {
+	tasks := mine.Select(r.parts.tasks, r.Tasks.Split)
+	if len(tasks) < r.Groups*r.MaxDraws() {
+		return nil, fmt.Errorf("split %q of the task set has %d tasks: fewer than groups_per_step %d times algorithm.max_draws %d",
+			r.Tasks.Split, len(tasks), r.Groups, r.MaxDraws())
+	}
+	return tasks, nil
+}
+
+// feed orders the iterations before last until all are ordered or the run is
+// drained, and returns how many steps the orders lead to.
+func (r *run) feed(ctx context.Context, tasks []schemas.Task, last int64) (int64, error) {
 	feeding, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	go func() {
@@ -151,11 +196,7 @@ func (r *run) feed(ctx context.Context) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	tasks := mine.Select(r.parts.tasks, r.Tasks.Split)
-	if len(tasks) < r.Groups {
-		return 0, fmt.Errorf("split %q of the task set has %d tasks: fewer than groups_per_step %d", r.Tasks.Split, len(tasks), r.Groups)
-	}
-	next, err := feed(feeding, r.stream, r.Config, tasks, r.parts.generator.Version, r.parts.learner.Version(), r.Steps, ordered)
+	next, err := feed(feeding, r.stream, r.Config, tasks, r.parts.generator.Version, r.parts.learner.Version(), last, ordered)
 	if errors.Is(err, ErrDrained) {
 		r.Observer.Note("draining: finishing what has begun")
 		err = nil
@@ -217,13 +258,9 @@ func (r *run) start(ctx context.Context, jobs *stage.Jobs) error {
 func (r *run) scoring() int { return r.Rollout.Concurrency }
 
 // report follows the ledger and tells journal and observer of each step, until
-// the last.
-func (r *run) report(ctx context.Context) error {
-	known := int64(0)
-	for _, s := range r.Recorded.Steps {
-		known = max(known, s.Number)
-	}
-	if known >= r.Steps {
+// last.
+func (r *run) report(ctx context.Context, last int64) error {
+	if r.told >= last {
 		return nil
 	}
 	r.Observer.Phase("training", int(r.Steps))
@@ -234,14 +271,14 @@ func (r *run) report(ctx context.Context) error {
 			return fmt.Errorf("reading the ledger: %w", err)
 		}
 		for _, u := range updates {
-			if u.Step <= known {
+			if u.Step <= r.told {
 				continue
 			}
-			known = u.Step
 			metrics := append(u.Metrics, meter.step()...)
 			if err := r.Journal.Step(u.Step, time.UnixMicro(u.Finished), metrics); err != nil {
 				return err
 			}
+			r.told = u.Step
 			byName := make(map[string]float64, len(metrics))
 			for _, m := range metrics {
 				byName[m.Name] = m.Value
@@ -249,7 +286,7 @@ func (r *run) report(ctx context.Context) error {
 			r.Observer.Step(u.Step, r.Steps, byName)
 			r.Observer.Progress(int(u.Step))
 		}
-		if known >= r.Steps {
+		if r.told >= last {
 			return kafkaio.ErrEnough
 		}
 		return nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"millrace/kernels"
 	"millrace/pipelines/mine"
 	"millrace/pipelines/stage"
 	"millrace/schemas"
@@ -29,11 +30,10 @@ func OpenSandboxes(c Config, dir, goCache string) (*Untrained, error) {
 // OpenAgent opens what rollouts need beside: the task set, and the policy of the
 // configuration as version 0.
 func (u *Untrained) OpenAgent(ctx context.Context, c Config, dir string) error {
-	tasks, err := loadTasks(c.Tasks.File)
-	if err != nil {
+	var err error
+	if u.parts.tasks, err = c.Tasks.load(); err != nil {
 		return err
 	}
-	u.parts.tasks = mine.OfKinds(tasks, c.Tasks.Kinds)
 	if err := u.parts.readyFor(ctx, u.parts.tasks); err != nil {
 		return err
 	}
@@ -45,7 +45,10 @@ func (u *Untrained) OpenAgent(ctx context.Context, c Config, dir string) error {
 		return err
 	}
 	u.parts.policyDir = policyDir
-	_, err = u.parts.openEngine(model, weights)
+	if err := u.parts.openDevice(c); err != nil {
+		return err
+	}
+	_, err = u.parts.openEngine(model, kernels.Tensors(weights))
 	return err
 }
 

@@ -163,7 +163,10 @@ func Teach(ctx context.Context, c Config, r Recording, dir string, report func(P
 	if err := Supervise(ctx, trainer, stream, c.Schedule, report); err != nil {
 		return err
 	}
-	if _, err := checkpoint.Save(dir, model, trainer.Weights(), checkpoint.Options{DType: checkpoint.BF16, Stop: chat.Stop(), Pad: chat.EndOfText()}); err != nil {
+	if weights, err = trainer.Weights().Tensors(); err != nil {
+		return err
+	}
+	if _, err := checkpoint.Save(dir, model, weights, checkpoint.Options{DType: checkpoint.BF16, Stop: chat.Stop(), Pad: chat.EndOfText()}); err != nil {
 		return err
 	}
 	if err := t.Save(dir, model.MaxPositionEmbeddings); err != nil {

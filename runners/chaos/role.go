@@ -233,7 +233,7 @@ func (r *role) learn(ctx context.Context) error {
 		Trainer: trainer,
 		Now:     jumping(),
 		Reached: r.points.reached,
-		Publish: func(ctx context.Context, version int64, _ []kernels.Tensor, dir string) error {
+		Publish: func(ctx context.Context, version int64, _ kernels.Weights, dir string) error {
 			if err := r.points.reached(atPublish); err != nil {
 				return err
 			}

@@ -36,7 +36,7 @@ func writeOutputs(ctx context.Context, dir string, c train.Config, brokers strin
 	if err != nil {
 		return err
 	}
-	text, err := settings.Print(c)
+	text, err := settings.Print(c.Resolved())
 	if err != nil {
 		return err
 	}

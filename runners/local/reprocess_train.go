@@ -149,7 +149,7 @@ func (p *reprocessing) replay(ctx context.Context, in *input, job reprocess.Conf
 // learn opens a learner at the newest state of the new run and gives it what the
 // samples topic holds.
 func (p *reprocessing) learn(ctx context.Context, s stage.Stream, c train.Config, hash string) (_ *reprocess.Training, err error) {
-	l, err := train.OpenLearner(c, p.Out, hash)
+	l, err := train.OpenLearner(c, p.original.MaxDraws(), p.Out, hash)
 	if err != nil {
 		return nil, err
 	}

@@ -101,12 +101,16 @@ func (o SubmitOptions) job(directory jobs.Directory) (jobs.Job, error) {
 		}
 		*path = absolute
 	}
-	text, err := settings.Print(config)
-	if err != nil {
+	if o.DryRun {
+		text, err := settings.Print(config.Resolved())
+		if err != nil {
+			return jobs.Job{}, err
+		}
+		_, err = io.WriteString(o.Out, text)
 		return jobs.Job{}, err
 	}
-	if o.DryRun {
-		_, err := io.WriteString(o.Out, text)
+	text, err := settings.Print(config)
+	if err != nil {
 		return jobs.Job{}, err
 	}
 	now := time.Now()

@@ -54,7 +54,7 @@ func Train(ctx context.Context, o TrainOptions) error {
 		return err
 	}
 	if o.DryRun {
-		text, err := settings.Print(config)
+		text, err := settings.Print(config.Resolved())
 		if err != nil {
 			return err
 		}
@@ -124,9 +124,11 @@ func save(dir string, c train.Config) error {
 func runTrain(ctx context.Context, o TrainOptions, config train.Config, screen *display.Display) (result train.Result, err error) {
 	ctx, drain, stop := signals(ctx)
 	defer stop()
-	cache, err := warmCache(ctx, screen)
-	if err != nil {
-		return result, err
+	cache := ""
+	if config.Tasks.InSandboxes() {
+		if cache, err = warmCache(ctx, screen); err != nil {
+			return result, err
+		}
 	}
 	brokers, closeBroker, err := openBrokers(o.Dir, config.Kafka)
 	if err != nil {

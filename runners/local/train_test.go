@@ -23,14 +23,14 @@ import (
 const (
 	childDir    = "MILLRACE_TEST_RUN"
 	childResume = "MILLRACE_TEST_RESUME"
-	childSet    = "MILLRACE_TEST_SET" // one more setting of a new run
+	childSet    = "MILLRACE_TEST_SET" // more settings of a new run, a line each
 )
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(childDir); dir != "" {
 		o := small(dir, os.Getenv(childResume) != "", os.Stdout)
 		if set := os.Getenv(childSet); set != "" {
-			o.Set = append(o.Set, set)
+			o.Set = append(o.Set, strings.Split(set, "\n")...)
 		}
 		if err := Train(context.Background(), o); err != nil {
 			os.Stderr.WriteString(err.Error() + "\n")
@@ -45,7 +45,39 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	if len(os.Args) > 1 && os.Args[1] == "train" { // a run of a matrix
+		if err := Train(context.Background(), trainArguments(os.Args[2:])); err != nil {
+			os.Stderr.WriteString(err.Error() + "\n")
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	if len(os.Args) == 4 && os.Args[1] == "ablate" {
+		if err := Ablate(context.Background(), AblateOptions{Matrix: os.Args[2], Dir: os.Args[3], Parallel: 1, Out: os.Stdout}); err != nil {
+			os.Stderr.WriteString(err.Error() + "\n")
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	os.Exit(m.Run())
+}
+
+// trainArguments reads the command line that a matrix gives its runs.
+func trainArguments(args []string) TrainOptions {
+	o := TrainOptions{Out: os.Stdout}
+	for i := 0; i < len(args); i++ {
+		switch args[i] {
+		case "--resume":
+			o.Resume = true
+		case "--dir":
+			i++
+			o.Dir = args[i]
+		case "--set":
+			i++
+			o.Set = append(o.Set, args[i])
+		}
+	}
+	return o
 }
 
 // small is a run of three steps on the real thing: sandboxes, tests, topics,
@@ -86,14 +118,15 @@ func finish(t *testing.T, dir string, resume bool) {
 // TestKilledRunEndsWithTheSameWeights (invariant 2): a run that is killed by
 // SIGKILL and resumed, twice, takes the samples that an undisturbed run takes, in
 // the same steps, each once, and has the same weights after each, although
-// most of its records lie in a blob store.
+// most of its records lie in a blob store and its stages stop half way for an
+// evaluation.
 func TestKilledRunEndsWithTheSameWeights(t *testing.T) {
 	base := t.TempDir()
 	calm, rough := filepath.Join(base, "calm"), filepath.Join(base, "rough")
 	finish(t, calm, false)
 
 	blobs := filepath.Join(base, "blobs")
-	t.Setenv(childSet, fmt.Sprintf("kafka.blobs={url: 'file://%s', above: 4096}", filepath.ToSlash(blobs)))
+	t.Setenv(childSet, fmt.Sprintf("kafka.blobs={url: 'file://%s', above: 4096}\nevaluate.every=2", filepath.ToSlash(blobs)))
 	c, out := child(t, rough, false)
 	killAfterStep(t, c, out, rough, 1)
 	t.Setenv(childSet, "") // a run that is resumed has its own configuration

@@ -31,8 +31,8 @@ type assembly struct {
 	drafts []draft
 }
 
-// NewAssembler returns an assembler without groups. Of the config it uses
-// Estimator and Shuffle.
+// NewAssembler returns an assembler without groups. Of the config it uses what
+// decides over a group that has closed, and no time.
 func NewAssembler(c Config) (*Assembler, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err

@@ -19,7 +19,9 @@ const stage = "advantage"
 //
 // Every valid member leaves as a sample, with GroupMembers their number
 // (invariant 6). One that does not count has weight 0 and advantage 0, and no
-// value in it changes anything in another's sample (invariant 7).
+// value in it changes anything in another's sample (invariant 7). Nor do the
+// members count of a group that carries no preference, under ExcludeEqual, or whose
+// advantages leave the range of float64.
 //
 // The config must be valid. The samples share the members' token slices.
 func Assign(c Config, members []schemas.Member) ([]schemas.Sample, []schemas.DeadLetter) {
@@ -42,34 +44,24 @@ func settle(c Config, drafts []draft) ([]schemas.Sample, []schemas.DeadLetter) {
 	drafts = slices.Clone(drafts)
 	slices.SortFunc(drafts, func(a, b draft) int { return cmp.Compare(a.Rollout, b.Rollout) })
 
-	var rewards []float64
-	for _, d := range drafts {
-		if d.Weight == 1 {
-			rewards = append(rewards, d.Reward)
-		}
-	}
-	if c.Shuffle && len(drafts) > 0 {
-		shuffle(rewards, drafts[0].GroupID)
-	}
-	if len(rewards) > 0 {
-		estimators[c.Estimator](rewards) // now the advantages
-	}
-	finite := !slices.ContainsFunc(rewards, func(a float64) bool { return math.IsNaN(a) || math.IsInf(a, 0) })
-
+	advantages, excluded := estimate(c, drafts)
 	var letters []schemas.DeadLetter
 	samples := make([]schemas.Sample, 0, len(drafts))
 	weighing := int32(0)
 	for _, d := range drafts {
 		s, problem := d.Sample, d.notFinite
 		if s.Weight == 1 {
-			if finite {
-				s.Advantage = rewards[0]
+			switch excluded {
+			case "":
+				s.Advantage = advantages[0]
 				weighing++
-			} else {
-				s.Weight, s.Excluded = 0, NotFinite
-				problem = fmt.Sprintf("advantage is %v for reward %v", rewards[0], s.Reward)
+			case NotFinite:
+				problem = fmt.Sprintf("advantage is %v for reward %v", advantages[0], s.Reward)
+				fallthrough
+			default:
+				s.Weight, s.Excluded = 0, excluded
 			}
-			rewards = rewards[1:]
+			advantages = advantages[1:]
 		}
 		if problem != "" {
 			letters = append(letters, schemas.DeadLetter{
@@ -84,6 +76,32 @@ func settle(c Config, drafts []draft) ([]schemas.Sample, []schemas.DeadLetter) {
 		samples[i].GroupMembers, samples[i].GroupWeighing = int32(len(samples)), weighing
 	}
 	return samples, letters
+}
+
+// estimate returns the advantages of the drafts that weigh, in their order, and why
+// none of them is to be trained on, if so.
+func estimate(c Config, drafts []draft) (advantages []float64, excluded string) {
+	var rewards, punished []float64
+	for _, d := range drafts {
+		if d.Weight == 1 {
+			rewards = append(rewards, d.Reward)
+			punished = append(punished, d.Reward+c.Overlong.Penalty(d.sampled()))
+		}
+	}
+	if len(rewards) == 0 {
+		return nil, ""
+	}
+	if c.ExcludeEqual && allEqual(rewards) {
+		return make([]float64, len(rewards)), schemas.EqualRewards
+	}
+	if c.Shuffle {
+		shuffle(punished, drafts[0].GroupID)
+	}
+	estimators[c.Estimator](punished) // now the advantages
+	if slices.ContainsFunc(punished, func(a float64) bool { return math.IsNaN(a) || math.IsInf(a, 0) }) {
+		return punished, NotFinite
+	}
+	return punished, ""
 }
 
 // letterOf makes the dead letter of a member that does not become a sample. Its

@@ -11,6 +11,12 @@ import (
 type Config struct {
 	// Estimator is the name of the formula, one of [Names].
 	Estimator string
+	// Overlong is taken from the reward before the estimator sees it.
+	Overlong Overlong
+	// ExcludeEqual takes the members of a group out whose rewards, before Overlong,
+	// are all equal: the first half of DAPO's dynamic sampling (arXiv:2503.14476,
+	// section 3.2). Ordering another group in its place is the pipeline's.
+	ExcludeEqual bool
 	// CloseAfter is the time limit of a group, counted from the arrival of its
 	// first member at this stage. Then it closes with the members it has.
 	CloseAfter time.Duration
@@ -45,6 +51,9 @@ func (c Config) Validate() error {
 	var errs []error
 	if _, ok := ByName(c.Estimator); !ok {
 		errs = append(errs, fmt.Errorf("advantage: unknown estimator %q, want one of %s", c.Estimator, strings.Join(Names(), ", ")))
+	}
+	if err := c.Overlong.validate(); err != nil {
+		errs = append(errs, err)
 	}
 	// Event time has a resolution of a millisecond.
 	if c.CloseAfter < time.Millisecond {

@@ -78,6 +78,17 @@ func newDraft(m schemas.Member) (draft, error) {
 	return d, nil
 }
 
+// sampled is the number of tokens that are trained on: those that the policy sampled.
+func (d *draft) sampled() int {
+	n := 0
+	for _, m := range d.LossMask {
+		if m {
+			n++
+		}
+	}
+	return n
+}
+
 // mask makes the sample one without a trained token.
 func (d *draft) mask() {
 	n := len(d.Tokens)

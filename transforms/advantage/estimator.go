@@ -12,10 +12,11 @@ import (
 type Estimator func(r []float64)
 
 var estimators = map[string]Estimator{
-	"leave-one-out":           LeaveOneOut,
-	"leave-one-out-published": LeaveOneOutPublished,
-	"centered":                Centered,
-	"standardized":            Standardized,
+	"leave-one-out":              LeaveOneOut,
+	"leave-one-out-published":    LeaveOneOutPublished,
+	"leave-one-out-standardized": LeaveOneOutStandardized,
+	"centered":                   Centered,
+	"standardized":               Standardized,
 }
 
 // ByName returns an estimator of the table in the package comment.

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -42,6 +43,15 @@ func TestEstimators(t *testing.T) {
 		{"leave-one-out", []float64{1, 0, 0, 0, 0, 0, 0, 0},
 			[]float64{1, -1. / 7, -1. / 7, -1. / 7, -1. / 7, -1. / 7, -1. / 7, -1. / 7}},
 		{"leave-one-out-published", []float64{1, 0, 0.5}, []float64{.75, -.75, 0}},
+		// 3/2 and 2/1 times the standardized ones.
+		{"leave-one-out-standardized", []float64{1, 0, 0.5}, []float64{1.499997000006, -1.499997000006, 0}},
+		{"leave-one-out-standardized", []float64{2, 0}, []float64{1.4142125623738022, -1.4142125623738022}},
+		{"leave-one-out-standardized", []float64{3}, []float64{0}},
+		// Squares beyond float64: the deviation of 1e300 and 0 is 1e300/sqrt(2).
+		{"standardized", []float64{1e300, 0}, []float64{math.Sqrt2 / 2, -math.Sqrt2 / 2}},
+		{"centered", []float64{1e300, 0}, []float64{5e299, -5e299}},
+		// Far below ε the deviation is lost in it: 5e-301/1e-6.
+		{"standardized", []float64{1e-300, 0}, []float64{5e-295, -5e-295}},
 		// A single member.
 		{"leave-one-out", []float64{1}, []float64{0}},
 		{"leave-one-out-published", []float64{1}, []float64{1}},
@@ -92,6 +102,12 @@ var twins = map[string]func(r []float64, i int) float64{
 		}
 		return r[i] - meanOfOthers(r, i)
 	},
+	"leave-one-out-standardized": func(r []float64, i int) float64 {
+		if len(r) == 1 {
+			return 0
+		}
+		return (r[i] - meanOfOthers(r, i)) / (deviationOfPairs(r) + 1e-6)
+	},
 	"centered": func(r []float64, i int) float64 {
 		distance := 0.0 // r_i - mean = mean of the differences
 		for _, v := range r {
@@ -103,17 +119,24 @@ var twins = map[string]func(r []float64, i int) float64{
 		if len(r) == 1 {
 			return r[0] / 1.000001
 		}
-		// Σ_jk (r_j-r_k)² = 2n Σ_j (r_j-mean)²
-		pairs, distance := 0.0, 0.0
+		distance := 0.0
 		for _, a := range r {
-			for _, b := range r {
-				pairs += (a - b) * (a - b)
-			}
 			distance += r[i] - a
 		}
-		n := float64(len(r))
-		return distance / n / (math.Sqrt(pairs/(2*n)/(n-1)) + 1e-6)
+		return distance / float64(len(r)) / (deviationOfPairs(r) + 1e-6)
 	},
+}
+
+// deviationOfPairs uses Σ_jk (r_j-r_k)² = 2n Σ_j (r_j-mean)².
+func deviationOfPairs(r []float64) float64 {
+	pairs := 0.0
+	for _, a := range r {
+		for _, b := range r {
+			pairs += (a - b) * (a - b)
+		}
+	}
+	n := float64(len(r))
+	return math.Sqrt(pairs / (2 * n) / (n - 1))
 }
 
 func meanOfOthers(r []float64, i int) float64 {
@@ -182,7 +205,7 @@ func TestProperties(t *testing.T) {
 			s, c := apply(t, name, shifted...), apply(t, name, scaled...)
 			factor := 4.0 // an advantage has the reward's unit,
 			tolerance := 1e-11
-			if name == "standardized" {
+			if strings.HasSuffix(name, "standardized") {
 				// unless it is standardised. ε enters relative to the deviation,
 				// which is at least .0025 when not 0.
 				factor, tolerance = 1, 1e-3
@@ -208,14 +231,15 @@ func FuzzEstimators(f *testing.F) {
 	f.Add(1., 0., .5, uint8(3))
 	f.Add(.1, .1, .1, uint8(7))
 	f.Add(1e150, -1e150, 0., uint8(5))
+	f.Add(1e306, -1e306, 1e-306, uint8(6))
 	f.Add(5e-324, 0., 1., uint8(1))
-	// Finite in, finite out, while the squares of the rewards are in range; and
-	// the same input gives the same bits.
+	// Finite in, finite out, while the sum of the rewards is in range; and the same
+	// input gives the same bits.
 	f.Fuzz(func(t *testing.T, a, b, c float64, n uint8) {
 		var r []float64
 		for i := range 1 + int(n)%16 {
 			v := []float64{a, b, c}[i%3]
-			if !(math.Abs(v) <= 1e150) {
+			if !(math.Abs(v) <= 1e306) {
 				t.Skip()
 			}
 			r = append(r, v)

@@ -14,10 +14,9 @@ func LeaveOneOut(r []float64) {
 		clear(r)
 		return
 	}
-	n := float64(len(r))
-	m := mean(r)
+	m, up := mean(r), bessel(r)
 	for i := range r {
-		r[i] = n / (n - 1) * (r[i] - m)
+		r[i] = up * (r[i] - m)
 	}
 }
 
@@ -27,4 +26,28 @@ func LeaveOneOutPublished(r []float64) {
 	if len(r) > 1 {
 		LeaveOneOut(r)
 	}
+}
+
+// LeaveOneOutStandardized is LeaveOneOut divided by the group's deviation plus ε,
+// as [Standardized] divides: A_i = n/(n-1)·(r_i - mean r)/(s + ε). No paper has it;
+// it is leave-one-out with one part of GRPO back, for ablations.
+//
+// n = 1: 0. All equal: exactly 0.
+func LeaveOneOutStandardized(r []float64) {
+	if allEqual(r) {
+		clear(r)
+		return
+	}
+	up := bessel(r)
+	Standardized(r)
+	for i := range r {
+		r[i] *= up
+	}
+}
+
+// bessel is n/(n-1), which makes the distance to the mean of all the one to the mean
+// of the others.
+func bessel(r []float64) float64 {
+	n := float64(len(r))
+	return n / (n - 1)
 }

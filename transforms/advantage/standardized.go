@@ -12,7 +12,8 @@ const standardizedEpsilon = 1e-6
 //	A_i = (r_i - mean r)/(s + ε),  s² = Σ_j (r_j - mean r)²/(n-1)
 //
 // (Shao et al. 2024, arXiv:2402.03300, section 4.1.2; n-1 and ε are verl's). The
-// variance is taken in two passes, so it does not cancel.
+// variance is taken in two passes, so it does not cancel, and of distances scaled
+// by a power of two, so that no square leaves the range of float64.
 //
 // n = 1: r/(1+ε), verl's mean 0 and deviation 1. All equal: exactly 0.
 func Standardized(r []float64) {
@@ -25,12 +26,23 @@ func Standardized(r []float64) {
 		return
 	}
 	m := mean(r)
-	squares := 0.0
-	for _, v := range r {
-		squares += (v - m) * (v - m)
-	}
-	s := math.Sqrt(squares / float64(len(r)-1))
+	s := deviation(r, m)
 	for i := range r {
 		r[i] = (r[i] - m) / (s + standardizedEpsilon)
 	}
+}
+
+// deviation is sqrt(Σ_j (r_j - m)²/(n-1)).
+func deviation(r []float64, m float64) float64 {
+	farthest := 0.0
+	for _, v := range r {
+		farthest = max(farthest, math.Abs(v-m))
+	}
+	_, exponent := math.Frexp(farthest)
+	squares := 0.0
+	for _, v := range r {
+		d := math.Ldexp(v-m, -exponent)
+		squares += d * d
+	}
+	return math.Ldexp(math.Sqrt(squares/float64(len(r)-1)), exponent)
 }

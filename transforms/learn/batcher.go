@@ -25,13 +25,15 @@ import (
 // A group is complete when as many members arrived as its rows tell
 // (GroupMembers). It fills its place in the batch even if none of its members
 // weighs or all are too old: otherwise a step would wait for groups that nobody
-// ordered.
+// ordered. With MaxDraws above 1 somebody does: then a group in which nothing
+// weighs is consumed by the step without filling a place ([places]).
 //
 // Invariant: a sample that was kept is in exactly one of: an open or queued
 // group, one batch, one Drop.
 type Batcher struct {
 	groupsPerStep int
 	maxStaleness  int64
+	places        places
 	ledger        *Ledger
 	groups        map[string]*group // open and queued
 	queue         []*group          // complete, in the order of completion
@@ -78,12 +80,17 @@ type Batch struct {
 	Expired []Drop
 	// GroupIDs are the groups consumed, sorted.
 	GroupIDs []string
+	// Replaced is how many of the groups left their place to another.
+	Replaced int
 	// sources are the records that need not be read again after the step.
 	sources []schemas.Position
 }
 
-func newBatcher(groupsPerStep int, maxStaleness int64, ledger *Ledger) *Batcher {
-	return &Batcher{groupsPerStep: groupsPerStep, maxStaleness: maxStaleness, ledger: ledger, groups: map[string]*group{}}
+func newBatcher(groupsPerStep int, maxStaleness int64, maxDraws int, ledger *Ledger) *Batcher {
+	return &Batcher{
+		groupsPerStep: groupsPerStep, maxStaleness: maxStaleness, ledger: ledger, groups: map[string]*group{},
+		places: newPlaces(groupsPerStep, maxDraws),
+	}
 }
 
 // Add gives a sample to its group. It returns whether the sample is kept, and
@@ -179,14 +186,23 @@ func (b *Batcher) settle(g *group) {
 func (b *Batcher) Next() (Batch, bool) {
 	batch := Batch{Version: b.ledger.Step()}
 	var taken []*group
+	after := b.places.clone()
 	for _, g := range b.queue {
-		if len(taken) < b.groupsPerStep && (b.maxStaleness > 0 || g.iteration == batch.Version) {
-			taken = append(taken, g)
+		if len(taken)-batch.Replaced == b.groupsPerStep {
+			break
+		}
+		if b.maxStaleness == 0 && g.iteration != batch.Version {
+			continue
+		}
+		taken = append(taken, g)
+		if !after.take(g) {
+			batch.Replaced++
 		}
 	}
-	if len(taken) < b.groupsPerStep {
+	if len(taken)-batch.Replaced < b.groupsPerStep {
 		return Batch{}, false
 	}
+	b.places = after
 	for _, g := range taken {
 		b.forget(g, &batch)
 		batch.GroupIDs = append(batch.GroupIDs, g.id)
@@ -208,6 +224,10 @@ func (b *Batcher) Next() (Batch, bool) {
 	slices.SortFunc(batch.Expired, byID)
 	return batch, true
 }
+
+// Replaced is, for each iteration that has not filled its places, how many groups
+// have to be ordered for it in place of others.
+func (b *Batcher) Replaced() map[int64]int { return b.places.replaced(b.queue) }
 
 func byID(x, y Drop) int { return cmp.Compare(x.Sample.ID, y.Sample.ID) }
 

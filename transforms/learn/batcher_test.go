@@ -17,11 +17,12 @@ var rewrite = flag.Bool("rewrite", false, "rewrite the transcripts in testdata")
 // TestTranscripts plays testdata/batcher/*.txt. A line that begins with ">" is a
 // command, the lines behind it are its answer:
 //
-//	> groups N staleness N
+//	> groups N staleness N [draws N]
 //	> add ID group=G iteration=N members=N [weighing=N] [version=N] [weight=0] [reward=X] [unusable=WORD] at=OFFSET
 //	> lose GROUP at=OFFSET
 //	> next      makes the batch and, as the learner would, enters it in the ledger
 //	> positions
+//	> replaced  what the feed has to order in place of groups in which nothing weighs
 //
 // Review a change of the answers as you would a change of code:
 // go test ./transforms/learn -run Transcripts -rewrite.
@@ -83,7 +84,13 @@ func (p *player) play(words []string) string {
 		if _, err := fmt.Sscan(words[1]+" "+words[3], &groups, &bound); err != nil {
 			p.t.Fatal(err)
 		}
-		p.batcher = newBatcher(groups, int64(bound), newLedger())
+		draws := 1
+		if len(words) > 4 {
+			if _, err := fmt.Sscan(words[5], &draws); err != nil {
+				p.t.Fatal(err)
+			}
+		}
+		p.batcher = newBatcher(groups, int64(bound), draws, newLedger())
 		p.offsets = offsets{}
 		return ""
 	case "add":
@@ -137,6 +144,8 @@ func (p *player) play(words []string) string {
 			p.t.Error(err)
 		}
 		return fmt.Sprintf("step %d: %s\n", u.Step, strings.Join(ids, " ")) + told(batch.Dropped) + told(batch.Expired)
+	case "replaced":
+		return fmt.Sprintln(p.batcher.Replaced())
 	case "positions":
 		return fmt.Sprintln(p.offsets.positions())
 	}
@@ -180,7 +189,7 @@ func TestArrivalOrderDoesNotShow(t *testing.T) {
 		if shift%2 == 1 {
 			slices.Reverse(order)
 		}
-		b := newBatcher(2, 0, newLedger())
+		b := newBatcher(2, 0, 1, newLedger())
 		var batches []string
 		for i, s := range order {
 			b.Add(s, schemas.Position{Topic: "samples", Offset: int64(i)}, "")

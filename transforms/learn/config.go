@@ -22,11 +22,14 @@ type Config struct {
 
 	// GroupsPerStep is the number of groups that a step consumes.
 	GroupsPerStep int
+	// MaxDraws times GroupsPerStep groups may be ordered for an iteration, so that
+	// groups in which nothing weighs are replaced; 1 replaces none.
+	MaxDraws int
 	// MaxStaleness bounds how many versions before the update a token may have
 	// been sampled; 0 is the synchronous loop.
 	MaxStaleness int64
 
-	Recipe Recipe
+	Objective Objective
 	// Context is the largest context in tokens, part of some divisors.
 	Context int
 	// Temperature is that of sampling; log-probabilities are compared under it.
@@ -46,7 +49,8 @@ type Config struct {
 // Run and Dir.
 func Defaults() Config {
 	return Config{
-		Keep: Keep{Last: 3}, GroupsPerStep: 8, Recipe: recipes["grpo++"], Context: 2048, Temperature: 1,
+		Keep: Keep{Last: 3}, GroupsPerStep: 8, MaxDraws: 1, Context: 2048, Temperature: 1,
+		Objective:        Objective{Loss: kernels.Loss{ClipLow: 0.2, ClipHigh: 0.28}, Aggregation: Constant},
 		MicroBatchTokens: 8192, Minibatches: 1,
 		// DeepSWE's optimizer (AdamW's and verl's defaults) at a rate for a policy
 		// of a few million parameters.
@@ -69,6 +73,7 @@ func (c Config) Validate() error {
 	check(c.Keep.Last >= 1, "learn: keep.last is %d, at least 1 checkpoint must stay", c.Keep.Last)
 	check(c.Keep.Every >= 0, "learn: keep.every is %d, less than 0", c.Keep.Every)
 	check(c.GroupsPerStep >= 1, "learn: groups per step is %d, at least 1 is needed", c.GroupsPerStep)
+	check(c.MaxDraws >= 1, "learn: max draws is %d, at least 1 is needed", c.MaxDraws)
 	check(c.MaxStaleness >= 0, "learn: max staleness is %d, less than 0", c.MaxStaleness)
 	check(c.Context >= 1, "learn: context is %d tokens", c.Context)
 	check(c.Temperature > 0, "learn: temperature is %v; the loss needs the one of sampling, above 0", c.Temperature)
@@ -79,10 +84,5 @@ func (c Config) Validate() error {
 	check(!c.Schedule.Cosine || c.Schedule.Total > c.Schedule.Warmup,
 		"learn: cosine schedule ends at step %d, not behind its warm-up of %d", c.Schedule.Total, c.Schedule.Warmup)
 	check(c.Schedule.Floor >= 0 && c.Schedule.Floor <= 1, "learn: schedule floor is %v, not in 0..1", c.Schedule.Floor)
-	switch c.Recipe.Aggregation {
-	case SumOverContext, SumOverContextAll, SequenceMean, TokenMean:
-	default:
-		check(false, "learn: aggregation %q is unknown", c.Recipe.Aggregation)
-	}
-	return errors.Join(wrong...)
+	return errors.Join(append(wrong, c.Objective.Validate())...)
 }

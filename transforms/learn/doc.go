@@ -15,8 +15,11 @@
 //     partitions and a staleness bound above 0 that order is not a property of
 //     the log alone; with one partition, or with bound 0, it is.
 //   - A sample of weight 0 is in no loss; it is in no denominator either, except
-//     under the recipe deepswe, which reproduces the original (invariant 7). A
-//     masked one, of weight 1 without a trained token, is in the denominator only.
+//     under ConstantPublished, which reproduces DeepSWE (invariant 7). A masked one,
+//     of weight 1 without a trained token, is in the denominator only.
+//   - A step waits for no group that nobody ordered. With MaxDraws above 1, groups in
+//     which nothing weighs are consumed beside the step's own and replaced by others;
+//     how far each iteration is with that is part of the checkpoint.
 //
 // [Batcher] decides what a batch is and touches nothing else; [Store] is the
 // only one that touches files; [Learner] puts them and a [kernels.Trainer]

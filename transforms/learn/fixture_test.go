@@ -22,6 +22,15 @@ var tiny = kernels.Config{
 	TieWordEmbeddings: true,
 }
 
+func tensorsOf(t testing.TB, trainer kernels.Trainer) []kernels.Tensor {
+	t.Helper()
+	tensors, err := trainer.Weights().Tensors()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tensors
+}
+
 func tinyTrainer(t testing.TB) kernels.Trainer {
 	t.Helper()
 	weights, err := cpu.InitWeights(tiny, 7)

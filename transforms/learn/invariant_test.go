@@ -67,7 +67,7 @@ func TestKilledAnywhereResumesToTheSameWeights(t *testing.T) {
 					}
 					return nil
 				}
-				publish := func(context.Context, int64, []kernels.Tensor, string) error { return reached("publish") }
+				publish := func(context.Context, int64, kernels.Weights, string) error { return reached("publish") }
 				o := newOutcome()
 				life := func() (err error) {
 					defer func() {
@@ -181,9 +181,9 @@ func TestStaleSampleIsNotTrained(t *testing.T) {
 
 // TestFilteredTrajectoryDoesNotWeigh is invariant 7: whatever a sample of weight
 // 0 holds, the weights are the same to the bit, and its absence changes nothing
-// but the group's size. Under deepswe it stays in the denominator.
+// but the group's size. Under ConstantPublished it stays in the denominator.
 func TestFilteredTrajectoryDoesNotWeigh(t *testing.T) {
-	run := func(recipe string, change func(*schemas.Sample) (present bool)) []byte {
+	run := func(aggregation Aggregation, change func(*schemas.Sample) (present bool)) []byte {
 		random := rand.New(rand.NewPCG(3, 4))
 		var log []record
 		for rollout := range 3 {
@@ -200,11 +200,7 @@ func TestFilteredTrajectoryDoesNotWeigh(t *testing.T) {
 			}
 			log = append(log, record{[]byte(s.GroupID), encode(t, s)})
 		}
-		r, err := RecipeByName(recipe)
-		if err != nil {
-			t.Fatal(err)
-		}
-		o := undisturbed(t, func(c *Config) { c.GroupsPerStep, c.Recipe = 1, r }, log)
+		o := undisturbed(t, func(c *Config) { c.GroupsPerStep, c.Objective.Aggregation = 1, aggregation }, log)
 		if len(o.updates) != 1 {
 			t.Fatalf("%d steps", len(o.updates))
 		}
@@ -221,13 +217,14 @@ func TestFilteredTrajectoryDoesNotWeigh(t *testing.T) {
 		}
 		return true
 	}
-	for _, recipe := range []string{"grpo++", "grpo", "deepswe"} {
-		want := run(recipe, present)
-		if !bytes.Equal(want, run(recipe, other)) {
-			t.Errorf("%s: the content of a filtered sample changed the weights", recipe)
+	for _, aggregation := range Aggregations() {
+		aggregation := Aggregation(aggregation)
+		want := run(aggregation, present)
+		if !bytes.Equal(want, run(aggregation, other)) {
+			t.Errorf("%s: the content of a filtered sample changed the weights", aggregation)
 		}
-		if same := bytes.Equal(want, run(recipe, absent)); same != (recipe != "deepswe") {
-			t.Errorf("%s: weights with and without a filtered sample are equal: %v", recipe, same)
+		if same := bytes.Equal(want, run(aggregation, absent)); same != (aggregation != ConstantPublished) {
+			t.Errorf("%s: weights with and without a filtered sample are equal: %v", aggregation, same)
 		}
 	}
 }

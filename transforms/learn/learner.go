@@ -17,15 +17,15 @@ type Reference interface {
 	LogProbs(ctx context.Context, sequences []kernels.Sequence, temperature float64) ([][]float32, error)
 }
 
-// Publish hands a policy version over to the engine. weights are valid until it
-// returns; dir is the committed checkpoint. It may be called again with the same
+// Publish hands a policy version over to the engine. weights are valid until the
+// next step; dir is the committed checkpoint. It may be called again with the same
 // version after a restart.
-type Publish func(ctx context.Context, version int64, weights []kernels.Tensor, dir string) error
+type Publish func(ctx context.Context, version int64, weights kernels.Weights, dir string) error
 
 // Parts are what a learner works with. It owns none of them.
 type Parts struct {
 	Trainer   kernels.Trainer
-	Reference Reference // needed if the recipe has a KL term
+	Reference Reference // needed if the objective has a KL term
 	Publish   Publish
 	// Now is the wall clock; nil is time.Now. It reaches metrics only.
 	Now func() time.Time
@@ -79,8 +79,8 @@ func Open(config Config, parts Parts) (*Learner, error) {
 	if err := config.Validate(); err != nil {
 		return nil, err
 	}
-	if config.Recipe.KLCoefficient != 0 && parts.Reference == nil {
-		return nil, errors.New("learn: the recipe has a KL term but there is no reference policy")
+	if config.Objective.Loss.KLCoefficient != 0 && parts.Reference == nil {
+		return nil, errors.New("learn: the objective has a KL term but there is no reference policy")
 	}
 	if parts.Now == nil {
 		parts.Now = time.Now
@@ -103,15 +103,26 @@ func Open(config Config, parts Parts) (*Learner, error) {
 	if ok {
 		err = l.resume(found)
 	} else {
-		l.dir, err = store.Commit(snapshot{
-			config: parts.Trainer.Config(), weights: parts.Trainer.Weights(), configHash: config.ConfigHash,
-		})
+		err = l.commitFirst()
 	}
 	if err != nil {
 		return nil, err
 	}
-	l.batcher = newBatcher(config.GroupsPerStep, config.MaxStaleness, l.ledger)
+	l.batcher = newBatcher(config.GroupsPerStep, config.MaxStaleness, config.MaxDraws, l.ledger)
+	l.batcher.places.load(found.state.Open)
 	return l, nil
+}
+
+// commitFirst makes the trainer's weights the checkpoint of step 0.
+func (l *Learner) commitFirst() error {
+	weights, err := l.parts.Trainer.Weights().Tensors()
+	if err != nil {
+		return fmt.Errorf("reading the first weights: %w", err)
+	}
+	l.dir, err = l.store.Commit(snapshot{
+		config: l.parts.Trainer.Config(), weights: weights, configHash: l.config.ConfigHash,
+	})
+	return err
 }
 
 func (l *Learner) resume(found restored) error {
@@ -173,6 +184,15 @@ func (l *Learner) Counts() Counts {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.counts
+}
+
+// Replaced is, for each iteration that has not filled its places, how many groups
+// have to be ordered for it in place of those in which nothing weighs. It is empty
+// unless MaxDraws is above 1.
+func (l *Learner) Replaced() map[int64]int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.batcher.Replaced()
 }
 
 // SampleStep returns the step that a sample entered, or left in as a dead letter.

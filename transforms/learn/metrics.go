@@ -28,6 +28,7 @@ func metricsOf(b *Batch, t trained, took timing) []schemas.Metric {
 		"perf/total_num_tokens":    float64(t.stats.Tokens),
 		"perf/trained_num_tokens":  float64(t.stats.TrainedTokens),
 		"training/groups_consumed": float64(len(b.GroupIDs)),
+		"training/groups_replaced": float64(b.Replaced),
 	}
 	for _, d := range b.Dropped {
 		m["dead_letter/"+string(d.Reason)+"/count"]++
@@ -76,7 +77,7 @@ func describe(m map[string]float64, b *Batch) {
 		if s.Weight == 1 {
 			advantages.add(s.Advantage)
 		}
-		if counts(s) {
+		if rewarded(s) {
 			rewards.add(s.Reward)
 			if s.Reward >= 1 {
 				solved++
@@ -115,6 +116,10 @@ func describe(m map[string]float64, b *Batch) {
 		}
 	}
 }
+
+// rewarded tells whether a sample has a reward that says something of the policy: it
+// counts, or its whole group was rewarded alike.
+func rewarded(s *schemas.Sample) bool { return counts(s) || s.Excluded == schemas.EqualRewards }
 
 // calls counts the calls of a tool. For the default agent a command line is a
 // test run.

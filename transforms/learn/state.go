@@ -32,8 +32,10 @@ type state struct {
 	Positions []schemas.Position `json:"positions"`
 	// LedgerBytes is the length of the ledger that belongs to this checkpoint;
 	// what the file holds behind it was never committed.
-	LedgerBytes int64  `json:"ledger_bytes"`
-	ConfigHash  string `json:"config_hash"`
+	LedgerBytes int64 `json:"ledger_bytes"`
+	// Open are the iterations that have not filled their places, see places.
+	Open       []openIteration `json:"open_iterations,omitempty"`
+	ConfigHash string          `json:"config_hash"`
 	// SHA-256 of model.safetensors and optimizer.safetensors; the second is empty
 	// while OptimizerStep is 0.
 	WeightsDigest   string `json:"weights_digest"`
@@ -63,6 +65,11 @@ func readState(path string) (state, error) {
 	for i, p := range s.Positions {
 		if p.Topic == "" || p.Partition < 0 || p.Offset < 0 {
 			return state{}, fmt.Errorf("%s: position %d is %+v", path, i, p)
+		}
+	}
+	for _, o := range s.Open {
+		if o.Iteration < 0 || o.Filled < 0 || o.Replaced < 0 {
+			return state{}, fmt.Errorf("%s: open iteration %+v has a negative number", path, o)
 		}
 	}
 	return s, nil

@@ -3,6 +3,8 @@ package learn
 import (
 	"context"
 	"fmt"
+	"log/slog"
+	"strings"
 	"time"
 
 	"millrace/kernels"
@@ -28,11 +30,19 @@ func (l *Learner) update(ctx context.Context, batch Batch) (schemas.Update, erro
 	for i := range batch.Dropped {
 		u.DroppedIDs = append(u.DroppedIDs, batch.Dropped[i].Sample.ID)
 	}
-	optimizer, optimizerStep := l.parts.Trainer.State()
+	weights, err := l.parts.Trainer.Weights().Tensors()
+	if err != nil {
+		return schemas.Update{}, fmt.Errorf("reading the weights of step %d: %w", step, err)
+	}
+	optimizer, optimizerStep, err := l.parts.Trainer.State()
+	if err != nil {
+		return schemas.Update{}, fmt.Errorf("reading the optimizer of step %d: %w", step, err)
+	}
 	dir, err := l.store.Commit(snapshot{
-		config: l.parts.Trainer.Config(), weights: l.parts.Trainer.Weights(),
+		config: l.parts.Trainer.Config(), weights: weights,
 		optimizer: optimizer, optimizerStep: optimizerStep,
 		positions: u.Positions, configHash: l.config.ConfigHash, update: &u, deadLetters: l.dead.letters,
+		open: l.batcher.places.save(),
 		finish: func(u *schemas.Update) {
 			now := l.parts.Now()
 			u.Finished = now.UnixMicro()
@@ -69,7 +79,7 @@ func (l *Learner) train(ctx context.Context, samples []schemas.Sample, step int6
 	optimizer := l.config.Optimizer
 	optimizer.LearningRate = t.rate
 	for _, minibatch := range minibatches(samples, l.config.Minibatches) {
-		loss, ok := l.config.Recipe.Loss(minibatch, l.config.Context, l.config.Temperature)
+		loss, ok := l.config.Objective.Of(minibatch, l.config.Context, l.config.Temperature)
 		if !ok {
 			continue
 		}
@@ -93,6 +103,8 @@ func (l *Learner) train(ctx context.Context, samples []schemas.Sample, step int6
 		}
 		if result.Skipped {
 			t.skipped++
+			slog.Warn(fmt.Sprintf("step %d: an optimizer step is skipped, gradient norm %v; samples whose loss is not finite: %s",
+				step, result.GradNorm, orNone(result.NotFinite)))
 		} else {
 			t.gradNorm = max(t.gradNorm, result.GradNorm)
 		}
@@ -109,16 +121,19 @@ func (l *Learner) sequences(samples []schemas.Sample) []kernels.Sequence {
 	var out []kernels.Sequence
 	for i := range samples {
 		s := &samples[i]
-		if s.Weight != 1 || s.Advantage == 0 && l.config.Recipe.gradientIsAdvantages() {
+		if s.Weight != 1 || s.Advantage == 0 && l.config.Objective.gradientIsAdvantages() {
 			continue
 		}
-		q := kernels.Sequence{ID: s.ID, Tokens: s.Tokens, Mask: s.LossMask, LogProbs: s.LogProbs, Advantage: s.Advantage}
-		if l.config.Recipe.Supervised {
-			q.LogProbs = nil // demonstrations were not sampled
-		}
-		out = append(out, q)
+		out = append(out, kernels.Sequence{ID: s.ID, Tokens: s.Tokens, Mask: s.LossMask, LogProbs: s.LogProbs, Advantage: s.Advantage})
 	}
 	return out
+}
+
+func orNone(ids []string) string {
+	if len(ids) == 0 {
+		return "none"
+	}
+	return strings.Join(ids, ", ")
 }
 
 func weighing(samples []schemas.Sample) int {
@@ -150,7 +165,7 @@ func packed(sequences []kernels.Sequence, budget int) [][]kernels.Sequence {
 
 // refer sets the reference log-probabilities that a KL term needs.
 func (l *Learner) refer(ctx context.Context, sequences []kernels.Sequence) error {
-	if l.config.Recipe.KLCoefficient == 0 {
+	if l.config.Objective.Loss.KLCoefficient == 0 {
 		return nil
 	}
 	logProbs, err := l.parts.Reference.LogProbs(ctx, sequences, l.config.Temperature)

@@ -98,6 +98,7 @@ type snapshot struct {
 	// finish is called when the weights are written, to complete the update.
 	finish      func(u *schemas.Update)
 	deadLetters []schemas.DeadLetter
+	open        []openIteration
 }
 
 func (s *snapshot) step() int64 {
@@ -151,7 +152,7 @@ func (s *Store) write(temp string, snap *snapshot) (ledger []byte, err error) {
 	}
 	st := state{
 		Format: stateFormat, Run: s.run, Step: snap.step(), OptimizerStep: snap.optimizerStep,
-		Positions: snap.positions, ConfigHash: snap.configHash,
+		Positions: snap.positions, ConfigHash: snap.configHash, Open: snap.open,
 	}
 	options := checkpoint.Options{DType: checkpoint.F32, Stop: s.extra.Stop, Pad: s.extra.Pad}
 	if st.WeightsDigest, err = checkpoint.Save(temp, snap.config, snap.weights, options); err != nil {

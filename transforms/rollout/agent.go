@@ -10,6 +10,7 @@ import (
 	"millrace/kernels"
 	"millrace/kernels/tokenizer"
 	"millrace/schemas"
+	"millrace/transforms/environment"
 	"millrace/transforms/rollout/tools"
 	"millrace/transforms/sandbox"
 )
@@ -21,7 +22,7 @@ type Agent struct {
 	chat      *tokenizer.Chat
 	sandboxes sandbox.Provider
 	cfg       Config
-	prompt    templates
+	prompts   templates
 	now       func() time.Time
 }
 
@@ -32,6 +33,8 @@ type Config struct {
 	Notices  Notices          `yaml:"notices"`
 	Tools    tools.Limits     `yaml:"tools"`
 	Sampling kernels.Sampling `yaml:"-"`
+	// Environments are the text environments, by the name that tasks give them.
+	Environments map[string]environment.Environment `yaml:"-"`
 	// Seed and the order decide the random numbers of a rollout.
 	Seed uint64 `yaml:"-"`
 	// SingleTurn is SWE-RL's rollout in place of the agent's loop; see single_turn.go.
@@ -56,11 +59,11 @@ func NewAgent(p Policy, t *tokenizer.Tokenizer, sandboxes sandbox.Provider, cfg 
 	if cfg.Tools.Action <= 0 || cfg.Tools.Action >= cfg.Limits.Action {
 		return nil, fmt.Errorf("tools.action_time is %v: must be positive and less than limits.action_time %v, or a slow command would count as a failure", cfg.Tools.Action, cfg.Limits.Action)
 	}
-	prompt, err := cfg.Prompt.orOf(cfg.Tools.Style).parse()
+	prompts, err := cfg.Prompt.orOf(cfg.Tools.Style).parse()
 	if err != nil {
 		return nil, err
 	}
-	return &Agent{policy: p, tokenizer: t, chat: chat, sandboxes: sandboxes, cfg: cfg, prompt: prompt, now: time.Now}, nil
+	return &Agent{policy: p, tokenizer: t, chat: chat, sandboxes: sandboxes, cfg: cfg, prompts: prompts, now: time.Now}, nil
 }
 
 // ErrPromptTooLong is returned for a task whose first prompt leaves no room to
@@ -69,21 +72,19 @@ var ErrPromptTooLong = errors.New("the first prompt is too long")
 
 // Prompt returns the messages that begin a rollout of the task.
 func (a *Agent) Prompt(task schemas.Task) (system, user string, err error) {
-	data := promptData(task)
-	if system, err = render(a.prompt.system, data); err != nil {
+	w, err := a.worldOf(task)
+	if err != nil {
 		return "", "", err
 	}
-	user, err = render(a.prompt.user, data)
-	return system, user, err
+	return w.prompt(task)
 }
 
-// episode is the state of one rollout.
-type episode struct {
+// attempt is the state of one rollout.
+type attempt struct {
 	*Agent
 	trajectory schemas.Trajectory
 	session    kernels.Session
-	box        sandbox.Sandbox
-	toolbox    *tools.Toolbox
+	episode    episode
 	transcript transcript
 	malformed  int // turns in a row that did nothing
 	deadline   time.Time
@@ -91,60 +92,64 @@ type episode struct {
 
 // Run is one attempt of one rollout. An error is an infrastructure failure: a
 // failure of the sandbox, a failure of the policy, or the end of ctx.
-func (a *Agent) Run(ctx context.Context, order schemas.Task, run string, rollout, attempt int32) (schemas.Trajectory, error) {
-	e := &episode{Agent: a, trajectory: schemas.Trajectory{
-		ID:        schemas.TrajectoryID(run, order.ID, order.Iteration, rollout, attempt),
+func (a *Agent) Run(ctx context.Context, order schemas.Task, run string, rollout, number int32) (schemas.Trajectory, error) {
+	e := &attempt{Agent: a, trajectory: schemas.Trajectory{
+		ID:        schemas.TrajectoryID(run, order.ID, order.Iteration, rollout, number),
 		GroupID:   schemas.GroupID(run, order.ID, order.Iteration),
 		Run:       run,
 		Iteration: order.Iteration,
 		Rollout:   rollout,
-		Attempt:   attempt,
+		Attempt:   number,
 		Task:      order,
 		Started:   a.now().UnixMicro(),
 	}}
-	if a.cfg.SingleTurn {
-		if err := e.singleTurn(ctx, order); err != nil {
-			return schemas.Trajectory{}, fmt.Errorf("rollout %s: %w", e.trajectory.ID, err)
-		}
-		return e.trajectory, nil
-	}
-	if err := e.open(ctx, order); err != nil {
-		return schemas.Trajectory{}, fmt.Errorf("rollout %s: %w", e.trajectory.ID, err)
-	}
-	defer e.close()
-	reason, err := e.play(ctx)
-	if err == nil {
-		err = e.finish(ctx, reason)
-	}
-	if err != nil {
+	if err := e.run(ctx, order); err != nil {
 		return schemas.Trajectory{}, fmt.Errorf("rollout %s: %w", e.trajectory.ID, err)
 	}
 	return e.trajectory, nil
 }
 
-// open makes the sandbox and the policy session and writes the first prompt.
-func (e *episode) open(ctx context.Context, order schemas.Task) error {
-	system, user, err := e.Prompt(order)
+func (e *attempt) run(ctx context.Context, order schemas.Task) error {
+	if e.cfg.SingleTurn {
+		return e.singleTurn(ctx, order)
+	}
+	if err := e.open(ctx, order); err != nil {
+		return err
+	}
+	defer e.close()
+	reason, err := e.play(ctx)
+	if err != nil {
+		return err
+	}
+	return e.finish(ctx, reason)
+}
+
+// open makes the episode and the policy session and writes the first prompt.
+func (e *attempt) open(ctx context.Context, order schemas.Task) error {
+	world, err := e.worldOf(order)
+	if err != nil {
+		return err
+	}
+	system, user, err := world.prompt(order)
 	if err != nil {
 		return err
 	}
 	if err := e.begin(system, user); err != nil {
 		return err
 	}
-	if e.box, err = e.sandboxes.Open(ctx, e.trajectory.ID, sandbox.ForAgent(order)); err != nil {
+	if e.episode, err = world.open(ctx, e.trajectory.ID, order); err != nil {
 		return err
 	}
 	if e.session, err = e.policy.Open(ctx); err != nil {
-		e.box.Close()
+		e.episode.close()
 		return &policyFailure{"opening a policy session", err}
 	}
-	e.toolbox = tools.New(e.box, e.cfg.Tools)
 	e.deadline = e.now().Add(e.cfg.Limits.Time)
 	return nil
 }
 
 // begin writes the first prompt.
-func (e *episode) begin(system, user string) error {
+func (e *attempt) begin(system, user string) error {
 	e.transcript.give(e.chat.Render(
 		tokenizer.Message{Role: "system", Content: system},
 		tokenizer.Message{Role: "user", Content: user}))
@@ -159,13 +164,13 @@ func (e *episode) begin(system, user string) error {
 	return nil
 }
 
-func (e *episode) close() {
+func (e *attempt) close() {
 	e.session.Close()
-	e.box.Close()
+	e.episode.close()
 }
 
 // play takes turns until a limit or the agent ends the rollout.
-func (e *episode) play(ctx context.Context) (schemas.Termination, error) {
+func (e *attempt) play(ctx context.Context) (schemas.Termination, error) {
 	for {
 		room := e.cfg.Limits.Context - len(e.transcript.tokens)
 		if room <= 0 {
@@ -205,7 +210,7 @@ func (e *episode) play(ctx context.Context) (schemas.Termination, error) {
 }
 
 // sample lets the policy write one turn of at most limit tokens.
-func (e *episode) sample(ctx context.Context, limit int) (schemas.Step, bool, error) {
+func (e *attempt) sample(ctx context.Context, limit int) (schemas.Step, bool, error) {
 	sampling := e.cfg.Sampling
 	sampling.MaxTokens = limit
 	sampling.Stop = e.chat.Stop()
@@ -232,46 +237,38 @@ func (e *episode) sample(ctx context.Context, limit int) (schemas.Step, bool, er
 }
 
 // turn names the turn under way in an error.
-func (e *episode) turn(doing string) string {
+func (e *attempt) turn(doing string) string {
 	return fmt.Sprintf("%s turn %d", doing, len(e.trajectory.Steps)+1)
 }
 
-// act performs the turn's tool call. It returns the observation, and a
+// act has the world answer the turn. It returns the observation, and a
 // termination reason if the turn ends the rollout.
-func (e *episode) act(ctx context.Context, step *schemas.Step) (string, schemas.Termination, error) {
-	_, call, ok, err := tools.Parse(step.Action)
-	if !ok || err != nil {
-		if err == nil {
-			err = errors.New("no function call found; write one <function=...> call in each turn")
-		}
-		return e.remind(step, err)
-	}
-	step.Tool = toolName(call)
+func (e *attempt) act(ctx context.Context, step *schemas.Step) (string, schemas.Termination, error) {
 	left := e.deadline.Sub(e.now())
-	limit := min(left, e.cfg.Limits.Action)
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := context.WithTimeout(ctx, min(left, e.cfg.Limits.Action))
 	defer cancel()
-	observation, err := e.toolbox.Do(ctx, call)
+	a, err := e.episode.act(ctx, step.Action)
+	step.Tool = a.tool
 	switch {
 	case err != nil && left <= e.cfg.Limits.Action && errors.Is(err, context.DeadlineExceeded):
 		step.ExitCode = -1
 		return "", schemas.ActionLimit, nil
 	case err != nil:
-		return "", "", fmt.Errorf("%s: %w", e.turn("calling "+call.Name+" in"), err)
+		return "", "", fmt.Errorf("%s: %w", e.turn("calling "+a.tool+" in"), err)
 	}
-	step.Observation, step.ExitCode = observation.Text, int32(observation.ExitCode)
+	step.Observation, step.ExitCode = a.observation, a.exitCode
 	switch {
-	case observation.Done:
+	case a.done:
 		return "", schemas.Finished, nil
-	case observation.Refused:
-		return observation.Text, e.wasted(), nil
+	case a.wasted:
+		return a.observation, e.wasted(), nil
 	}
 	e.malformed = 0
-	return observation.Text, "", nil
+	return a.observation, "", nil
 }
 
 // wasted counts a turn that did nothing, and ends the rollout at the limit.
-func (e *episode) wasted() schemas.Termination {
+func (e *attempt) wasted() schemas.Termination {
 	e.malformed++
 	if e.malformed >= e.cfg.Limits.Malformed {
 		return schemas.Malformed
@@ -279,31 +276,12 @@ func (e *episode) wasted() schemas.Termination {
 	return ""
 }
 
-// remind answers a turn that held no usable call.
-func (e *episode) remind(step *schemas.Step, cause error) (string, schemas.Termination, error) {
-	reminder, err := render(e.prompt.reminder, cause.Error())
-	if err != nil {
-		return "", "", err
-	}
-	step.Observation, step.ExitCode = reminder, -1
-	return reminder, e.wasted(), nil
-}
-
-// finish completes the trajectory: the patch is the difference between the
-// snapshot and the workspace as the agent left it.
-func (e *episode) finish(ctx context.Context, reason schemas.Termination) error {
-	patch, err := e.box.Patch(ctx)
-	switch {
-	case errors.Is(err, sandbox.ErrTooLarge):
-		// The agent filled its workspace: its own doing, so not a failure. No
-		// patch can be read back, which scores as an empty one.
-		patch = ""
-	case err != nil:
-		return fmt.Errorf("reading the workspace back: %w", err)
+// finish completes the trajectory.
+func (e *attempt) finish(ctx context.Context, reason schemas.Termination) error {
+	if err := e.episode.finish(ctx, &e.trajectory); err != nil {
+		return err
 	}
 	e.trajectory.Termination = reason
-	e.trajectory.Patch = patch
-	e.trajectory.ImageDigest = e.box.ImageDigest()
 	e.trajectory.Finished = e.now().UnixMicro()
 	e.transcript.store(&e.trajectory)
 	return nil
@@ -324,13 +302,4 @@ func tombstone(order schemas.Task, run string, rollout, attempt int32, cause err
 		Started:     now.UnixMicro(),
 		Finished:    now.UnixMicro(),
 	}
-}
-
-// toolName is the called tool, with its command if it has several:
-// "file_editor.view".
-func toolName(c tools.Call) string {
-	if command := strings.TrimSpace(c.Args["command"]); command != "" && c.Name == "file_editor" {
-		return c.Name + "." + command
-	}
-	return c.Name
 }

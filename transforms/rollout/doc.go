@@ -4,7 +4,7 @@
 //	Order ──► Worker ──► n x Agent.Run ──► trajectories
 //	             │            │
 //	             │            ├─ policy session: token ids in, token ids and log-probs out
-//	             │            └─ sandbox + the four tools
+//	             │            └─ a world: sandbox + the four tools, or a text environment
 //	             └─ retries, tombstones, dead letters
 //
 // What holds for every trajectory that leaves the package:

@@ -16,8 +16,8 @@ import (
 //
 // An answer that cannot be read, or whose edits do not fit, ends as malformed, which
 // SWE-RL's reward gives -1. One that the context cut off ends for that.
-func (e *episode) singleTurn(ctx context.Context, order schemas.Task) error {
-	if len(order.Files) == 0 {
+func (e *attempt) singleTurn(ctx context.Context, order schemas.Task) error {
+	if len(order.Files) == 0 { // nor has a task of a text environment any
 		return fmt.Errorf("task %s holds no files to show to the policy: %w", order.ID, sandbox.ErrUnsupported)
 	}
 	system, user := swerl.Prompt(order.Statement, order.Files)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"millrace/schemas"
@@ -18,7 +19,12 @@ type Worker struct {
 	maxStaleness int64
 	places       chan struct{} // one per rollout allowed to run at once
 	poll         time.Duration
+	turns        atomic.Int64 // written by every rollout as it ends
 }
+
+// Turns is the number of turns of the rollouts that have ended, failed attempts left
+// out: the steps that their environments took.
+func (w *Worker) Turns() int64 { return w.turns.Load() }
 
 // NewWorker bounds the rollouts of all groups together to concurrency. An order
 // of iteration b starts when the policy version is at least b - maxStaleness
@@ -44,7 +50,7 @@ type Emit struct {
 // or as a tombstone with its dead letter. Its error is the end of ctx; then the
 // order must be run again.
 func (w *Worker) Do(ctx context.Context, order schemas.Task, source schemas.Position, emit Emit) error {
-	if ahead, ok := w.agent.sandboxes.(sandbox.Preparer); ok {
+	if ahead, ok := w.agent.sandboxes.(sandbox.Preparer); ok && order.Environment == "" {
 		ahead.Prepare(sandbox.ForAgent(order), int(order.Rollouts))
 	}
 	if err := w.admit(ctx, order.Iteration); err != nil {
@@ -101,13 +107,14 @@ func (w *Worker) rollout(ctx context.Context, order schemas.Task, index int32, s
 		trajectory, err = w.agent.Run(ctx, order, w.run, index, attempt)
 		if err == nil {
 			observe(trajectory)
+			w.turns.Add(int64(len(trajectory.Steps)))
 			return trajectory, nil, nil
 		}
 		if ctx.Err() != nil {
 			return schemas.Trajectory{}, nil, context.Cause(ctx)
 		}
 		retries.Inc()
-		if errors.Is(err, ErrPromptTooLong) || errors.Is(err, sandbox.ErrUnsupported) {
+		if hopeless(err) {
 			attempts = attempt + 1
 			break
 		}
@@ -128,11 +135,19 @@ func (w *Worker) rollout(ctx context.Context, order schemas.Task, index int32, s
 	return dead, &letter, nil
 }
 
+// hopeless is true of an error that another attempt cannot help.
+func hopeless(err error) bool {
+	return errors.Is(err, ErrPromptTooLong) || errors.Is(err, sandbox.ErrUnsupported) ||
+		errors.Is(err, ErrNoEnvironment) || errors.Is(err, ErrBadParameters)
+}
+
 func reason(err error) schemas.Reason {
 	var failure *policyFailure
 	switch {
 	case errors.Is(err, ErrPromptTooLong):
 		return schemas.PromptTooLong
+	case errors.Is(err, ErrNoEnvironment), errors.Is(err, ErrBadParameters):
+		return schemas.Invalid
 	case errors.As(err, &failure):
 		return schemas.PolicyFailure
 	}

@@ -13,6 +13,9 @@
 //     kept by the content they were found for (see [Key]), so scoring an equal
 //     end state twice gives the same reward (invariant 5).
 //
+// A text environment has goals in place of tests, and a fresh episode in place of a
+// fresh sandbox: [Replay].
+//
 // What it does not defend against: code under test runs in the process that
 // reports the verdicts, so a patch that forges the test binary's output stream
 // can claim tests that did not run. A test that is also seen to fail stays failed.

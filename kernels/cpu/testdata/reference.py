@@ -1,6 +1,7 @@
 """Writes reference-{tied,untied}.json: a tiny Qwen3 in Hugging Face transformers,
-float32, eager attention, its logits, policy loss, every gradient, and the weights
-after three AdamW steps. The Go test reference_test.go compares kernels/cpu with it.
+float32, eager attention, its logits, every loss of kernels.Loss with every gradient,
+and the weights after three AdamW steps of the first one. The Go test
+reference_test.go compares kernels/cpu with it.
 
     pip install torch==2.5.1 transformers==4.53.2
     python reference.py
@@ -13,8 +14,13 @@ import json
 import torch
 from transformers import Qwen3Config, Qwen3ForCausalLM
 
-LOSS = dict(clip_low=0.2, clip_high=0.28, kl=0.1, entropy=0.05, truncated_is=1.1,
-            temperature=0.7, divisor=3.0)
+TEMPERATURE, DIVISOR = 0.7, 3.0
+# With the names of kernels.Loss's fields. What is not named is 0 or false there.
+LOSSES = dict(
+    ppo=dict(ClipLow=0.2, ClipHigh=0.28, DualClip=1.4, KLCoefficient=0.1, EntropyCoefficient=0.05),
+    gspo=dict(SequenceRatio=True, ClipLow=3e-4, ClipHigh=4e-4, DualClip=1.001),
+    cispo=dict(ClippedWeight=True, ClipLow=10.0, ClipHigh=0.2),
+    truncated=dict(TruncatedIS=1.1))
 ADAMW = dict(lr=0.01, betas=(0.9, 0.95), eps=1e-8)
 WEIGHT_DECAY, CLIP_NORM, STEPS = 0.1, 1.0, 3
 
@@ -27,29 +33,45 @@ def named(tensors):
     return {name: {"shape": list(t.shape), "data": floats(t)} for name, t in tensors}
 
 
-def token_losses(model, sequence):
+def token_losses(model, sequence, loss):
     """kernels.Loss, one value a trained token, and the raw logits."""
     tokens = torch.tensor([sequence["tokens"]])
     logits = model(input_ids=tokens).logits[0].float()
-    logp_all = torch.log_softmax(logits[:-1] / LOSS["temperature"], dim=-1)
+    logp_all = torch.log_softmax(logits[:-1] / TEMPERATURE, dim=-1)
     logp = logp_all.gather(1, tokens[0, 1:, None])[:, 0]
     entropy = -(logp_all.exp() * logp_all).sum(-1)
     mask = torch.tensor(sequence["mask"][1:])
     behaviour = torch.tensor(sequence["behaviour"][1:])
     reference = torch.tensor(sequence["reference"][1:])
-    ratio = (logp - behaviour).exp()
     a = sequence["advantage"]
-    surrogate = torch.maximum(-a * ratio, -a * ratio.clamp(1 - LOSS["clip_low"], 1 + LOSS["clip_high"]))
-    weight = ratio.detach().clamp(max=LOSS["truncated_is"])
+    ratio = (logp - behaviour).exp()
+    if loss.get("SequenceRatio"):
+        # The objective of the whole sequence, whose gradient autograd finds by itself:
+        # equal for every token, and equal to the token form under a mean.
+        ratio = (logp - behaviour)[mask].mean().exp().expand_as(logp)
+
+    def clip(x):
+        if "ClipHigh" not in loss:
+            return x
+        return x.clamp(1 - loss["ClipLow"], 1 + loss["ClipHigh"])
+
+    if "TruncatedIS" in loss:
+        surrogate = -ratio.detach().clamp(max=loss["TruncatedIS"]) * a * (logp - logp.detach()).exp()
+    elif loss.get("ClippedWeight"):
+        surrogate = -clip(ratio).detach() * a * logp
+    else:
+        surrogate = torch.maximum(-a * ratio, -a * clip(ratio))
+        if "DualClip" in loss and a < 0:
+            surrogate = surrogate.clamp(max=-a * loss["DualClip"])
     d = reference - logp
     k3 = d.exp() - d - 1
-    loss = weight * surrogate + LOSS["kl"] * k3 - LOSS["entropy"] * entropy
-    return loss[mask], logits, logp
+    value = surrogate + loss.get("KLCoefficient", 0) * k3 - loss.get("EntropyCoefficient", 0) * entropy
+    return value[mask], logits, logp
 
 
-def policy_loss(model, sequences):
+def policy_loss(model, sequences, loss):
     """Mean over each sequence's trained tokens, divided by the divisor."""
-    return sum(token_losses(model, s)[0].mean() for s in sequences) / LOSS["divisor"]
+    return sum(token_losses(model, s, loss)[0].mean() for s in sequences) / DIVISOR
 
 
 def write(tied):
@@ -74,10 +96,10 @@ def write(tied):
     result = dict(config={k: getattr(config, k) for k in (
         "vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads",
         "num_key_value_heads", "head_dim", "max_position_embeddings", "rms_norm_eps", "rope_theta",
-        "tie_word_embeddings")}, loss_settings=LOSS, weights=named(model.named_parameters()))
+        "tie_word_embeddings")}, temperature=TEMPERATURE, divisor=DIVISOR, weights=named(model.named_parameters()))
     logits, log_probs = [], []
     for s in sequences:
-        _, z, logp = token_losses(model, s)
+        _, z, logp = token_losses(model, s, LOSSES["ppo"])
         logits.append(floats(z))
         log_probs.append([0.0] + floats(logp))
         for key in ("behaviour", "reference"):
@@ -88,13 +110,18 @@ def write(tied):
     plain = [p for n, p in model.named_parameters() if "norm" in n]
     optimizer = torch.optim.AdamW([dict(params=decayed, weight_decay=WEIGHT_DECAY),
                                    dict(params=plain, weight_decay=0.0)], **ADAMW)
+    result["kinds"] = []
+    for name, settings in LOSSES.items():
+        optimizer.zero_grad()
+        loss = policy_loss(model, sequences, settings)
+        loss.backward()
+        result["kinds"].append(dict(name=name, settings=settings, loss=loss.item(),
+                                    gradients=named((n, p.grad) for n, p in model.named_parameters())))
     losses, norms = [], []
     for step in range(STEPS):
         optimizer.zero_grad()
-        loss = policy_loss(model, sequences)
+        loss = policy_loss(model, sequences, LOSSES["ppo"])
         loss.backward()
-        if step == 0:
-            result["gradients"] = named((n, p.grad) for n, p in model.named_parameters())
         losses.append(loss.item())
         norms.append(torch.nn.utils.clip_grad_norm_(model.parameters(), CLIP_NORM).item())
         optimizer.step()
@@ -105,5 +132,6 @@ def write(tied):
         json.dump(result, f, separators=(",", ":"))
 
 
-write(True)
-write(False)
+if __name__ == "__main__":
+    write(True)
+    write(False)

@@ -27,7 +27,7 @@ import (
 // shipped is the tiny policy of the default run.
 const shipped = "../../../pipelines/train/policy"
 
-func engine(t *testing.T, weights func([]kernels.Tensor)) (cpu.Generator, kernels.Config, []kernels.Tensor) {
+func engine(t *testing.T, weights func([]kernels.Tensor)) (kernels.MeteredGenerator, kernels.Config, []kernels.Tensor) {
 	t.Helper()
 	model, tensors, err := checkpoint.Load(shipped)
 	if err != nil {
@@ -66,7 +66,7 @@ func (s *engineServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, tensors, err := checkpoint.Load(in.Kwargs["weights_path"])
 		if err == nil {
 			s.loads++
-			err = s.engine.Publish(s.loads, tensors)
+			err = s.engine.Publish(s.loads, kernels.Tensors(tensors))
 		}
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
@@ -147,7 +147,7 @@ func TestAgentSamplesTheSame(t *testing.T) {
 			if _, err := checkpoint.Save(dir, model, tensors, checkpoint.Options{DType: checkpoint.F32}); err != nil {
 				t.Fatal(err)
 			}
-			if err := embedded.Publish(version, tensors); err != nil {
+			if err := embedded.Publish(version, kernels.Tensors(tensors)); err != nil {
 				t.Fatal(err)
 			}
 			if err := remote.Publish(t.Context(), version, dir); err != nil {

@@ -27,32 +27,44 @@ func lossSamples() []schemas.Sample {
 	}
 }
 
-func TestRecipes(t *testing.T) {
+func TestObjectiveOfAMinibatch(t *testing.T) {
 	const context, temperature = 100, 0.5
-	for name, want := range map[string]kernels.Loss{
+	clip := kernels.Loss{ClipLow: 0.2, ClipHigh: 0.28, KLCoefficient: 0.001}
+	for aggregation, want := range map[Aggregation]kernels.Loss{
 		// 3 weighing sequences x 100
-		"grpo++": {ClipLow: 0.2, ClipHigh: 0.28, Temperature: temperature, Divisor: 300},
+		Constant: {Divisor: 300},
 		// and the one that ran out of context: facts of rLLM's seq-mean-token-sum;
 		// neither a failure nor a missing reward is a sequence
-		"deepswe": {ClipLow: 0.2, ClipHigh: 0.28, Temperature: temperature, Divisor: 400},
-		"grpo":    {ClipLow: 0.2, ClipHigh: 0.2, KLCoefficient: 0.001, Temperature: temperature, PerSequenceMean: true, Divisor: 3},
+		ConstantPublished: {Divisor: 400},
+		SequenceMean:      {PerSequenceMean: true, Divisor: 3},
+		SequenceSum:       {Divisor: 3},
 		// 2 + 3 + 1 trained tokens
-		"supervised": {Supervised: true, Temperature: temperature, Divisor: 6},
+		TokenMean: {Divisor: 6},
 	} {
-		r, err := RecipeByName(name)
-		if err != nil {
-			t.Fatal(err)
+		o := Objective{Loss: clip, Aggregation: aggregation}
+		if err := o.Validate(); err != nil {
+			t.Error(err)
 		}
-		got, ok := r.Loss(lossSamples(), context, temperature)
+		want.ClipLow, want.ClipHigh, want.KLCoefficient, want.Temperature = 0.2, 0.28, 0.001, temperature
+		got, ok := o.Of(lossSamples(), context, temperature)
 		if !ok || got != want {
-			t.Errorf("%s: %+v, %v, want %+v", name, got, ok, want)
+			t.Errorf("%s: %+v, %v, want %+v", aggregation, got, ok, want)
 		}
-		if _, ok := r.Loss(lossSamples()[3:], context, temperature); ok {
-			t.Errorf("%s has a loss where nothing is trained", name)
+		if err := got.Validate(); err != nil {
+			t.Errorf("%s: %v", aggregation, err)
+		}
+		if _, ok := o.Of(lossSamples()[3:], context, temperature); ok {
+			t.Errorf("%s has a loss where nothing is trained", aggregation)
 		}
 	}
-	if _, err := RecipeByName("grpo+"); err == nil || !strings.Contains(err.Error(), "deepswe, grpo, grpo++, supervised") {
-		t.Errorf("an unknown recipe: %v", err)
+}
+
+func TestObjectiveTellsEverything(t *testing.T) {
+	err := Objective{Loss: kernels.Loss{Divisor: 3, DualClip: 0.5}, Aggregation: "mean"}.Validate()
+	for _, want := range []string{"set for each minibatch", "negative advantages at 0.5", `aggregation "mean"`, "token-mean"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v does not tell %q", err, want)
+		}
 	}
 }
 
@@ -125,11 +137,11 @@ func TestMicroBatchesDoNotShow(t *testing.T) {
 		if n, _ := metric(o.updates[1], "training/microbatches"); (n > 1) != (budget == 1) {
 			t.Errorf("budget %d ran %v micro-batches", budget, n)
 		}
-		return o.learner.parts.Trainer.Weights()
+		return tensorsOf(t, o.learner.parts.Trainer)
 	}
 	one, many := weights(1<<20), weights(1)
 	moved := 0.0
-	initial := tinyTrainer(t).Weights()
+	initial := tensorsOf(t, tinyTrainer(t))
 	for i := range one {
 		for j := range one[i].Data {
 			// Adam's first step moves a weight by the rate times a sign, so where a
@@ -146,20 +158,17 @@ func TestMicroBatchesDoNotShow(t *testing.T) {
 	}
 }
 
-// TestReferenceIsAsked: grpo's KL term needs the first policy, and moves the
+// TestReferenceIsAsked: a KL term needs the first policy, and moves the
 // weights once the policy has left it.
 func TestReferenceIsAsked(t *testing.T) {
-	grpo, err := RecipeByName("grpo")
-	if err != nil {
-		t.Fatal(err)
-	}
+	grpo := Objective{Loss: kernels.Loss{ClipLow: 0.2, ClipHigh: 0.2, KLCoefficient: 0.001}, Aggregation: SequenceMean}
 	config := tinyConfig(t, t.TempDir())
-	config.Recipe = grpo
+	config.Objective = grpo
 	if _, err := Open(config, Parts{Trainer: tinyTrainer(t)}); err == nil || !strings.Contains(err.Error(), "reference") {
 		t.Errorf("a KL term without a reference: %v", err)
 	}
 	run := func(coefficient float64) *outcome {
-		return undisturbed(t, func(c *Config) { c.Recipe = grpo; c.Recipe.KLCoefficient = coefficient }, testLog(t, 2))
+		return undisturbed(t, func(c *Config) { c.Objective = grpo; c.Objective.Loss.KLCoefficient = coefficient }, testLog(t, 2))
 	}
 	if string(run(0).weights) == string(run(100).weights) {
 		t.Error("the KL coefficient changes nothing")
