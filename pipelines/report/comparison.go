@@ -7,10 +7,10 @@ import (
 	"html/template"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/google/renameio/v2"
 	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 )
 
@@ -48,7 +48,7 @@ type Curve struct {
 //go:embed comparison.html
 var comparisonSource string
 
-var comparisonLayout = template.Must(template.Must(styles.Clone()).New("comparison").Parse(comparisonSource))
+var comparisonLayout = template.Must(template.Must(parts.Clone()).New("comparison").Parse(comparisonSource))
 
 // comparisonPage is what the template shows.
 type comparisonPage struct {
@@ -133,50 +133,35 @@ func (f Figure) SVG() ([]byte, error) {
 		return nil, err
 	}
 	p.BackgroundColor = paper
-	p.Title.Text, p.Title.TextStyle.Color = f.Title, ink
-	p.X.Label.Text, p.X.Label.TextStyle.Color = "step", ink
-	p.Y.Label.Text, p.Y.Label.TextStyle.Color = f.Unit, ink
-	p.Legend.TextStyle.Color = ink
-	p.Legend.Top = lastOf(drawn) < middleOf(drawn)
+	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = f.Title, "step", f.Unit
+	for _, style := range []*text.Style{&p.Title.TextStyle, &p.X.Label.TextStyle, &p.Y.Label.TextStyle, &p.Legend.TextStyle} {
+		style.Color, style.Font.Variant = ink, "Sans"
+	}
+	p.Legend.Padding, p.Legend.XOffs = vg.Points(6), -vg.Points(8)
+	p.Legend.Top = drawn.endsBelow((p.Y.Min + p.Y.Max) / 2)
 	for i, c := range drawn.curves {
 		line, err := plotter.NewLine(plotter.XYs{{}})
 		if err != nil {
 			return nil, fmt.Errorf("plotting %s: %w", f.Title, err)
 		}
 		line.Color, line.Width = curveColor(i), vg.Points(2)
-		p.Legend.Add(c.label, line)
+		p.Legend.Add(c.label+"  ", line)
 	}
 	element, err := drawn.draw(p, aloneWidth, aloneHeight)
 	if err != nil {
 		return nil, err
 	}
-	pairs := []string{"#010203", "#222222", "#010204", "#888888", "#010205", "#ffffff"}
-	for i, c := range printed {
-		pairs = append(pairs, fmt.Sprintf("#0103%02x", i), c)
-	}
-	return []byte(strings.NewReplacer(pairs...).Replace(element)), nil
+	return []byte(colors("#222222", "#888888", "#ffffff", printed).Replace(element)), nil
 }
 
-// lastOf is the mean of the curves' last values, middleOf the middle of all: where a
-// figure's right side is low, its legend stands at the top.
-func lastOf(f figure) float64 {
+// endsBelow says whether the curves' last values are below a value, by their mean:
+// there the legend would stand in their way.
+func (f figure) endsBelow(middle float64) bool {
 	sum, n := 0.0, 0.0
 	for _, c := range f.curves {
 		if v := lastValue(c.values); !math.IsNaN(v) {
 			sum, n = sum+v, n+1
 		}
 	}
-	return sum / n
-}
-
-func middleOf(f figure) float64 {
-	least, most := math.Inf(1), math.Inf(-1)
-	for _, c := range f.curves {
-		for _, v := range c.values {
-			if !math.IsNaN(v) {
-				least, most = min(least, v), max(most, v)
-			}
-		}
-	}
-	return (least + most) / 2
+	return sum < middle*n
 }

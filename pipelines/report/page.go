@@ -16,10 +16,13 @@ var pageSource string
 //go:embed style.css
 var styleSheet string
 
-// styles is the style sheet as a template that the pages include.
-var styles = template.Must(template.New("style").Parse(styleSheet))
+//go:embed figure.html
+var figureSource string
 
-var layout = template.Must(template.Must(styles.Clone()).New("page").Parse(pageSource))
+// parts are the templates that the pages include: "style" and "figure".
+var parts = template.Must(template.Must(template.New("style").Parse(styleSheet)).New("figure").Parse(figureSource))
+
+var layout = template.Must(template.Must(parts.Clone()).New("page").Parse(pageSource))
 
 // page is what the template shows.
 type page struct {

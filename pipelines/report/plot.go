@@ -38,13 +38,27 @@ func curveColor(i int) color.Color {
 	return color.RGBA{1, 3, uint8(i % palette), 255}
 }
 
+func bandColor(i int) color.Color {
+	return color.RGBA{1, 4, uint8(i % palette), 255}
+}
+
 var styleSheetColors = func() *strings.Replacer {
-	pairs := []string{"#010203", "var(--ink)", "#010204", "var(--rule)"}
-	for i := range palette {
-		pairs = append(pairs, fmt.Sprintf("#0103%02x", i), fmt.Sprintf("var(--c%d)", i))
+	hues := make([]string, palette)
+	for i := range hues {
+		hues[i] = fmt.Sprintf("var(--c%d)", i)
+	}
+	return colors("var(--ink)", "var(--rule)", "none", hues)
+}()
+
+// colors puts colours in the places of those given to the plot. A band has its curve's,
+// thinned: the plot's own colours are opaque, since it would round thin ones to black.
+func colors(inkBy, ruleBy, paperBy string, hues []string) *strings.Replacer {
+	pairs := []string{"#010203", inkBy, "#010204", ruleBy, "#010205", paperBy}
+	for i, hue := range hues {
+		pairs = append(pairs, fmt.Sprintf("#0103%02x", i), hue, fmt.Sprintf("#0104%02x", i), hue+";fill-opacity:0.15")
 	}
 	return strings.NewReplacer(pairs...)
-}()
+}
 
 // svg draws a figure. All its text are numbers on the axes: what others named
 // stands in the page, where the template escapes it.
@@ -74,7 +88,7 @@ func (f figure) plot() (*plot.Plot, error) {
 	grid.Horizontal.Color, grid.Horizontal.Width = rule, vg.Points(0.4)
 	p.Add(grid)
 	for i, c := range f.curves {
-		if err := f.addCurve(p, c, curveColor(i)); err != nil {
+		if err := f.addCurve(p, c, curveColor(i), bandColor(i)); err != nil {
 			return nil, fmt.Errorf("plotting %s: %w", f.title, err)
 		}
 	}
@@ -106,10 +120,10 @@ func (f figure) draw(p *plot.Plot, width, height vg.Length) (string, error) {
 
 // addCurve draws the runs of finite values as lines, every value as a dot when
 // there are few or it stands alone, and intervals as bars.
-func (f figure) addCurve(p *plot.Plot, c curve, hue color.Color) error {
+func (f figure) addCurve(p *plot.Plot, c curve, hue, pale color.Color) error {
 	const fewEnoughForDots = 40
 	if f.bands {
-		if err := f.addBand(p, c, hue); err != nil {
+		if err := f.addBand(p, c, pale); err != nil {
 			return err
 		}
 	}
@@ -152,16 +166,20 @@ func (f figure) addCurve(p *plot.Plot, c curve, hue color.Color) error {
 	return nil
 }
 
-// addBand fills what lies between the bounds of a curve, wherever both are known.
+// addBand fills what lies between the bounds of a curve, wherever both are known, and
+// within 0 and 1 where values are shares.
 func (f figure) addBand(p *plot.Plot, c curve, hue color.Color) error {
-	const share = 0x26 // of opacity, of 255
 	var upper, lower plotter.XYs
 	for i, step := range f.steps {
 		if c.low == nil || math.IsNaN(c.low[i]) || math.IsNaN(c.high[i]) {
 			continue
 		}
-		upper = append(upper, plotter.XY{X: float64(step), Y: c.high[i]})
-		lower = append(lower, plotter.XY{X: float64(step), Y: c.low[i]})
+		low, high := c.low[i], c.high[i]
+		if f.share {
+			low, high = max(low, 0), min(high, 1)
+		}
+		upper = append(upper, plotter.XY{X: float64(step), Y: high})
+		lower = append(lower, plotter.XY{X: float64(step), Y: low})
 	}
 	if len(upper) < 2 {
 		return nil
@@ -171,8 +189,7 @@ func (f figure) addBand(p *plot.Plot, c curve, hue color.Color) error {
 	if err != nil {
 		return err
 	}
-	r, g, b, _ := hue.RGBA()
-	band.Color = color.NRGBA{uint8(r >> 8), uint8(g >> 8), uint8(b >> 8), share}
+	band.Color = hue
 	band.LineStyle.Width = 0
 	p.Add(band)
 	return nil

@@ -136,7 +136,7 @@ func ofClass(class string) func(*html.Node) bool {
 	}
 }
 
-func text(n *html.Node) string {
+func textOf(n *html.Node) string {
 	var b strings.Builder
 	for d := range n.Descendants() {
 		if d.Type == html.TextNode {
@@ -149,7 +149,7 @@ func text(n *html.Node) string {
 func texts(nodes []*html.Node) []string {
 	var out []string
 	for _, n := range nodes {
-		out = append(out, text(n))
+		out = append(out, textOf(n))
 	}
 	return out
 }
@@ -165,7 +165,7 @@ func TestReportHoldsEverything(t *testing.T) {
 	figures := find(doc, is(atom.Figure))
 	var titles []string
 	for _, f := range figures {
-		titles = append(titles, text(find(f, is(atom.H3))[0]))
+		titles = append(titles, textOf(find(f, is(atom.H3))[0]))
 		if len(find(f, is(atom.Svg))) != 1 || len(find(f, is(atom.Table))) != 1 {
 			t.Errorf("figure %s has no plot or no table", titles[len(titles)-1])
 		}
@@ -187,12 +187,12 @@ func TestReportHoldsEverything(t *testing.T) {
 	}
 	for _, part := range []string{"not solved", "Wrap breaks lines one column late.", "<parameter=cmd>go test</parameter>", "--- FAIL: TestWrap",
 		"+	if n >= width {", "TestWrap/late", "policy version 3 to 4", "4 sampled tokens", "4.25s", "acted 280ms", "Reward 0", "1 expected tests passed, 1 did not"} {
-		if !strings.Contains(text(trajectories[0]), part) {
+		if !strings.Contains(textOf(trajectories[0]), part) {
 			t.Errorf("the failed trajectory does not show %q", part)
 		}
 	}
 	for _, part := range []string{"20 steps, 7m55s from", "seed: 7", "actor/lr", "0.0003"} {
-		if !strings.Contains(text(doc), part) {
+		if !strings.Contains(textOf(doc), part) {
 			t.Errorf("the page does not show %q", part)
 		}
 	}
@@ -247,7 +247,7 @@ func TestWhatAgentsWriteIsText(t *testing.T) {
 		}
 	}
 	doc, _ := written(t, wild)
-	shown := strings.Count(text(doc), `<script>alert(1)</script>`)
+	shown := strings.Count(textOf(doc), `<script>alert(1)</script>`)
 	// Title twice, two sets on card, legend and header, ending in legend and header,
 	// metric, then the trajectory: id, task, statement, ending, tool, action,
 	// observation, patch, failure, failed test, output; and the configuration.
@@ -259,7 +259,7 @@ func TestWhatAgentsWriteIsText(t *testing.T) {
 func TestEmptyRunIsAReport(t *testing.T) {
 	doc, _ := written(t, Input{Title: "nothing yet"})
 	for _, part := range []string{"no step was taken", "Nothing was evaluated.", "No step was recorded.", "None was chosen."} {
-		if !strings.Contains(text(doc), part) {
+		if !strings.Contains(textOf(doc), part) {
 			t.Errorf("the page does not say %q", part)
 		}
 	}
