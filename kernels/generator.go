@@ -1,6 +1,13 @@
 package kernels
 
-import "time"
+import (
+	"errors"
+	"time"
+)
+
+// ErrClosed is part of the error of every call of a generator that is closed, and of
+// those that its closing ends.
+var ErrClosed = errors.New("generator is closed")
 
 // GeneratorStats are what a generator has done since it was made.
 type GeneratorStats struct {

@@ -72,6 +72,23 @@ func (o AdamW) Validate() error {
 	return nil
 }
 
+// ValidatePrompt reports what no call of a session of that length can begin with.
+func (c *Config) ValidatePrompt(length int, prompt []int32, sampling *Sampling) error {
+	switch {
+	case length+len(prompt) == 0:
+		return errors.New("sequence is empty, there is nothing to predict from")
+	case length+len(prompt) >= c.MaxPositionEmbeddings:
+		return fmt.Errorf("sequence of %d and prompt of %d tokens in a context of %d: %w",
+			length, len(prompt), c.MaxPositionEmbeddings, ErrContextFull)
+	}
+	for i, id := range prompt {
+		if id < 0 || int(id) >= c.VocabSize {
+			return fmt.Errorf("prompt token %d is %d, the vocabulary has %d", i, id, c.VocabSize)
+		}
+	}
+	return sampling.Validate()
+}
+
 // Validate reports settings that have no meaning.
 func (p *Sampling) Validate() error {
 	switch {

@@ -11,7 +11,7 @@ import (
 // Gradients lets the contract look at the gradients.
 func (t *trainer) Gradients() ([]kernels.Tensor, error) { return slices.Clone(t.grads.tensors), nil }
 
-// TestContract: tolerances as in TestAgainstTransformers.
+// TestContract: tolerances as in TestLogitsAgainstTransformers.
 func TestContract(t *testing.T) {
 	kernelstest.Contract(t, kernelstest.Backend{
 		New: func(t *testing.T, cfg kernels.Config, weights []kernels.Tensor) kernelstest.Trainer {

@@ -1,7 +1,6 @@
 package cpu
 
 import (
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -18,9 +17,6 @@ type Options struct {
 }
 
 const defaultPrefillTokens = 256
-
-// errClosed ends the calls of a closed generator.
-var errClosed = errors.New("generator is closed")
 
 // engine decodes all calls in progress together. One goroutine owns the loop:
 // it sleeps until a call is submitted, and then takes every call one step
@@ -98,7 +94,7 @@ func (e *engine) Publish(version int64, weights kernels.Weights) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
-		return fmt.Errorf("publishing policy version %d: %w", version, errClosed)
+		return fmt.Errorf("publishing policy version %d: %w", version, kernels.ErrClosed)
 	}
 	e.weights = packed
 	return nil
@@ -120,7 +116,7 @@ func (e *engine) Open() (kernels.Session, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
-		return nil, fmt.Errorf("opening a session: %w", errClosed)
+		return nil, fmt.Errorf("opening a session: %w", kernels.ErrClosed)
 	}
 	s := &session{engine: e}
 	s.call.session = s
@@ -143,7 +139,7 @@ func (e *engine) submit(c *call) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
-		return errClosed
+		return kernels.ErrClosed
 	}
 	e.submitted = append(e.submitted, c)
 	e.wake.Signal()
@@ -169,7 +165,7 @@ func (e *engine) loop() {
 		if e.closed {
 			e.mu.Unlock()
 			for _, c := range active {
-				c.err = errClosed
+				c.err = kernels.ErrClosed
 				c.done <- struct{}{}
 			}
 			return

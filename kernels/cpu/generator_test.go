@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"millrace/kernels"
+	"millrace/kernels/kernelstest"
 )
 
 func mustGenerator(t testing.TB, cfg kernels.Config, weights []kernels.Tensor, o Options) kernels.MeteredGenerator {
@@ -215,7 +216,7 @@ func TestPublishWithinACall(t *testing.T) {
 		c, _ := s.Generate(t.Context(), []int32{1}, kernels.Sampling{Temperature: 1, MaxTokens: 390})
 		done <- c
 	}()
-	waitForToken(g)
+	kernelstest.WaitForToken(g)
 	if err := g.Publish(2, kernels.Tensors(weights)); err != nil {
 		t.Fatal(err)
 	}
@@ -246,23 +247,5 @@ func TestNoAllocationPerToken(t *testing.T) {
 	// Both fit in one cache page.
 	if few, many := count(5), count(50); many > few+2 {
 		t.Errorf("%v allocations for 5 tokens, %v for 50", few, many)
-	}
-}
-
-// TestStats: tokens are counted, and an idle generator does nothing.
-func TestStats(t *testing.T) {
-	cfg := tiny(true)
-	g := mustGenerator(t, cfg, randomWeights(t, cfg, 2), Options{PrefillTokens: 4})
-	if g.Stats() != (kernels.GeneratorStats{}) {
-		t.Errorf("a new generator has done %+v", g.Stats())
-	}
-	s := mustOpen(t, g)
-	mustGenerate(t, s, make([]int32, 10), kernels.Sampling{Temperature: 1, MaxTokens: 5})
-	g.Close()
-	got := g.Stats()
-	// 10 prompt tokens by 4 are 3 ticks, the last of which samples the first of
-	// 5 tokens.
-	if got.Generated != 5 || got.Prefilled != 10 || got.Ticks != 7 || got.Active != 0 || got.Busy <= 0 {
-		t.Errorf("%+v", got)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"millrace/kernels"
 	"millrace/kernels/cpu/gemm/workers"
+	"millrace/kernels/kernelstest"
 )
 
 // batchOf is a trainer and a batch for it.
@@ -87,7 +88,7 @@ func TestPacking(t *testing.T) {
 	for i := range batch {
 		stats.Add(mustAccumulate(t, trainer, batch[i:i+1], policyLoss))
 	}
-	near(t, "gradients by micro-batch", trainer.grads.arena, whole, 1e-6)
+	kernelstest.NearValues(t, "gradients by micro-batch", trainer.grads.arena, whole, 1e-6)
 	if stats.Tokens != wholeStats.Tokens || stats.TrainedTokens != wholeStats.TrainedTokens ||
 		math.Abs(stats.Loss-wholeStats.Loss) > 1e-12 || math.Abs(stats.Ratio-wholeStats.Ratio) > 1e-9 ||
 		stats.Clipped != wholeStats.Clipped || stats.MaxAbsLogProbDiff != wholeStats.MaxAbsLogProbDiff {

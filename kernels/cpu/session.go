@@ -88,18 +88,8 @@ func (s *session) admit(prompt []int32, sampling *kernels.Sampling) error {
 		return errors.New("generating: session is closed")
 	case s.spoilt != nil:
 		return fmt.Errorf("generating: session failed before: %w", s.spoilt)
-	case s.Len()+len(prompt) == 0:
-		return errors.New("generating: sequence is empty, there is nothing to predict from")
-	case s.Len()+len(prompt) >= s.engine.maximumPositions:
-		return fmt.Errorf("generating: sequence of %d and prompt of %d tokens in a context of %d: %w",
-			s.Len(), len(prompt), s.engine.maximumPositions, kernels.ErrContextFull)
 	}
-	for i, id := range prompt {
-		if id < 0 || int(id) >= s.engine.vocab {
-			return fmt.Errorf("generating: prompt token %d is %d, the vocabulary has %d", i, id, s.engine.vocab)
-		}
-	}
-	if err := sampling.Validate(); err != nil {
+	if err := s.engine.cfg.ValidatePrompt(s.Len(), prompt, sampling); err != nil {
 		return fmt.Errorf("generating: %w", err)
 	}
 	return nil

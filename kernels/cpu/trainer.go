@@ -6,16 +6,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"millrace/kernels"
-)
-
-// Names of the optimizer's tensors: these before a weight's name, as torch
-// names them.
-const (
-	firstMoment  = "exp_avg."
-	secondMoment = "exp_avg_sq."
 )
 
 type trainer struct {
@@ -220,30 +212,23 @@ func (t *trainer) State() ([]kernels.Tensor, int64, error) {
 	var state []kernels.Tensor
 	for i, w := range t.model.weights.tensors {
 		state = append(state,
-			kernels.Tensor{Name: firstMoment + w.Name, Shape: w.Shape, Data: t.m.tensors[i].Data},
-			kernels.Tensor{Name: secondMoment + w.Name, Shape: w.Shape, Data: t.v.tensors[i].Data})
+			kernels.Tensor{Name: kernels.FirstMoment + w.Name, Shape: w.Shape, Data: t.m.tensors[i].Data},
+			kernels.Tensor{Name: kernels.SecondMoment + w.Name, Shape: w.Shape, Data: t.v.tensors[i].Data})
 	}
 	return state, t.step, nil
 }
 
 func (t *trainer) Restore(weights, state []kernels.Tensor, step int64) error {
-	if step < 0 || (state == nil) != (step == 0) {
-		return fmt.Errorf("restoring optimizer: %d tensors at step %d", len(state), step)
+	first, second, err := kernels.SplitState(state, step)
+	if err != nil {
+		return err
 	}
 	w, m, v := newParams(t.cfg), newParams(t.cfg), newParams(t.cfg)
 	if err := w.load("", weights); err != nil {
 		return fmt.Errorf("restoring weights: %w", err)
 	}
 	if state != nil {
-		var first, second []kernels.Tensor
-		for _, s := range state {
-			if strings.HasPrefix(s.Name, secondMoment) {
-				second = append(second, s)
-			} else {
-				first = append(first, s)
-			}
-		}
-		if err := errors.Join(m.load(firstMoment, first), v.load(secondMoment, second)); err != nil {
+		if err := errors.Join(m.load(kernels.FirstMoment, first), v.load(kernels.SecondMoment, second)); err != nil {
 			return fmt.Errorf("restoring optimizer: %w", err)
 		}
 	}

@@ -46,7 +46,7 @@ func Look() (System, error) {
 
 // Device is an open GPU. It is safe for concurrent use; calls take turns.
 type Device struct {
-	library *library
+	abi     *library
 	handle  uintptr
 	ordinal int
 }
@@ -62,13 +62,13 @@ func Open(ordinal int) (*Device, error) {
 	if err := call(l.open, &c, &c.report); err != nil {
 		return nil, fmt.Errorf("opening cuda:%d: %w", ordinal, err)
 	}
-	return &Device{library: l, handle: c.device, ordinal: ordinal}, nil
+	return &Device{abi: l, handle: c.device, ordinal: ordinal}, nil
 }
 
 // Memory tells the device's memory in bytes, that of all processes.
 func (d *Device) Memory() (free, total uint64, err error) {
 	c := memoryCall{device: d.handle}
-	if err := call(d.library.memory, &c, &c.report); err != nil {
+	if err := call(d.abi.memory, &c, &c.report); err != nil {
 		return 0, 0, fmt.Errorf("cuda:%d: %w", d.ordinal, err)
 	}
 	return c.freeBytes, c.totalBytes, nil
@@ -77,7 +77,7 @@ func (d *Device) Memory() (free, total uint64, err error) {
 // Close closes the device. Its trainers and generators must be closed.
 func (d *Device) Close() error {
 	c := closeCall{device: d.handle}
-	if err := call(d.library.close, &c, &c.report); err != nil {
+	if err := call(d.abi.close, &c, &c.report); err != nil {
 		return fmt.Errorf("closing cuda:%d: %w", d.ordinal, err)
 	}
 	return nil

@@ -29,9 +29,6 @@ const (
 	defaultSequences     = 256
 )
 
-// errClosed ends the calls of a closed generator.
-var errClosed = errors.New("generator is closed")
-
 // Generator is a kernels.Generator on a GPU. One goroutine owns its loop: it sleeps until a
 // call is submitted, and then takes the calls in progress one step further in each tick.
 //
@@ -89,7 +86,7 @@ func (d *Device) NewGenerator(cfg kernels.Config, weights kernels.Weights, versi
 		policy: policy.handle, rows: int64(o.PrefillTokens), sequences: int64(o.Sequences), cacheBytes: o.CacheBytes,
 		pages: 2 * int64(o.Sequences) * int64(pagesFor(cfg.MaxPositionEmbeddings)), // half of them for sessions between two calls
 	}
-	if err := call(d.library.engineCreate, &c, &c.report); err != nil {
+	if err := call(d.abi.engineCreate, &c, &c.report); err != nil {
 		return nil, errors.Join(fmt.Errorf("making a generator on cuda:%d: %w", d.ordinal, err), g.free())
 	}
 	g.engine, g.policy, g.version = c.engine, policy.handle, version
@@ -131,7 +128,7 @@ func (g *Generator) Publish(version int64, weights kernels.Weights) error {
 
 func (g *Generator) publish(version int64, weights kernels.Weights) error {
 	if g.isClosed() {
-		return errClosed
+		return kernels.ErrClosed
 	}
 	policy, err := g.holding(weights)
 	if err != nil {
@@ -140,7 +137,7 @@ func (g *Generator) publish(version int64, weights kernels.Weights) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.closed {
-		return errClosed
+		return kernels.ErrClosed
 	}
 	if err := policy.Publish(version); err != nil {
 		return err
@@ -186,7 +183,7 @@ func (g *Generator) CacheStats() CacheStats {
 // Open implements kernels.Generator.
 func (g *Generator) Open() (kernels.Session, error) {
 	if g.isClosed() {
-		return nil, fmt.Errorf("opening a session: %w", errClosed)
+		return nil, fmt.Errorf("opening a session: %w", kernels.ErrClosed)
 	}
 	s := &session{generator: g}
 	s.request.session = s
@@ -217,7 +214,7 @@ func (g *Generator) free() error {
 	var errs []error
 	if g.engine != 0 {
 		c := engineDestroyCall{engine: g.engine}
-		errs = append(errs, call(g.device.library.engineDestroy, &c, &c.report))
+		errs = append(errs, call(g.device.abi.engineDestroy, &c, &c.report))
 	}
 	if g.own != nil {
 		errs = append(errs, g.own.Close())

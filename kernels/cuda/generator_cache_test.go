@@ -66,7 +66,7 @@ func TestPublishWithinACall(t *testing.T) {
 	s := newSession(t, g)
 	done := make(chan kernels.Completion)
 	go func() { done <- generate(t, s, []int32{1}, kernels.Sampling{Temperature: 1, MaxTokens: 90}) }()
-	waitForToken(g)
+	kernelstest.WaitForToken(g)
 	if err := g.Publish(2, weights); err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 func TestLayout(t *testing.T) {
 	d := open(t)
 	theirs := map[string]string{}
-	for line := range strings.Lines(d.library.layout()) {
+	for line := range strings.Lines(d.abi.layout()) {
 		name, numbers, _ := strings.Cut(strings.TrimSpace(line), " ")
 		theirs[strings.ReplaceAll(strings.TrimPrefix(name, "mr_"), "_", "")] = numbers
 	}

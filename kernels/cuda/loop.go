@@ -3,6 +3,8 @@ package cuda
 import (
 	"fmt"
 	"time"
+
+	"millrace/kernels"
 )
 
 // submit hands a request to the loop.
@@ -10,7 +12,7 @@ func (g *Generator) submit(r *request) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.closed {
-		return errClosed
+		return kernels.ErrClosed
 	}
 	g.schedule.submit(r)
 	g.wake.Signal()
@@ -54,7 +56,7 @@ func (g *Generator) step(requests []*request) {
 	g.mu.Unlock()
 	g.tick.lay(requests)
 	start := time.Now()
-	version, err := g.tick.run(g.device.library, g.engine, policy)
+	version, err := g.tick.run(g.device.abi, g.engine, policy)
 	busy := time.Since(start)
 
 	g.mu.Lock()
@@ -86,7 +88,7 @@ func (g *Generator) step(requests []*request) {
 func (g *Generator) abandon() {
 	for _, requests := range [][]*request{g.schedule.running, g.schedule.waiting} {
 		for _, r := range requests {
-			r.err = errClosed
+			r.err = kernels.ErrClosed
 		}
 	}
 	for _, r := range g.schedule.end() {

@@ -77,24 +77,13 @@ func (s *session) Generate(ctx context.Context, prompt []int32, sampling kernels
 
 // admit checks a call before it changes anything.
 func (s *session) admit(prompt []int32, sampling *kernels.Sampling) error {
-	cfg := &s.generator.cfg
 	switch {
 	case s.closed:
 		return errors.New("generating: session is closed")
 	case s.spoilt != nil:
 		return fmt.Errorf("generating: session failed before: %w", s.spoilt)
-	case s.Len()+len(prompt) == 0:
-		return errors.New("generating: sequence is empty, there is nothing to predict from")
-	case s.Len()+len(prompt) >= cfg.MaxPositionEmbeddings:
-		return fmt.Errorf("generating: sequence of %d and prompt of %d tokens in a context of %d: %w",
-			s.Len(), len(prompt), cfg.MaxPositionEmbeddings, kernels.ErrContextFull)
 	}
-	for i, id := range prompt {
-		if id < 0 || int(id) >= cfg.VocabSize {
-			return fmt.Errorf("generating: prompt token %d is %d, the vocabulary has %d", i, id, cfg.VocabSize)
-		}
-	}
-	if err := sampling.Validate(); err != nil {
+	if err := s.generator.cfg.ValidatePrompt(s.Len(), prompt, sampling); err != nil {
 		return fmt.Errorf("generating: %w", err)
 	}
 	return nil

@@ -3,18 +3,10 @@ package cuda
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"unsafe"
 
 	"millrace/kernels"
 	"millrace/kernels/checkpoint"
-)
-
-// Names of the optimizer's tensors: these before a weight's name, as torch names
-// them.
-const (
-	firstMoment  = "exp_avg."
-	secondMoment = "exp_avg_sq."
 )
 
 // Weights are a trainer's, on its device.
@@ -28,11 +20,11 @@ func (w Weights) Tensors() ([]kernels.Tensor, error) { return w.trainer.readAll(
 
 // State implements kernels.Trainer. The tensors are copies.
 func (t *Trainer) State() ([]kernels.Tensor, int64, error) {
-	first, err := t.readAll(kindExpAvg, firstMoment)
+	first, err := t.readAll(kindExpAvg, kernels.FirstMoment)
 	if err != nil {
 		return nil, 0, err
 	}
-	second, err := t.readAll(kindExpAvgSq, secondMoment)
+	second, err := t.readAll(kindExpAvgSq, kernels.SecondMoment)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -49,24 +41,17 @@ func (t *Trainer) Gradients() ([]kernels.Tensor, error) { return t.readAll(kindG
 // Restore implements kernels.Trainer. Tensors that do not fit, and memory that does
 // not suffice, change nothing.
 func (t *Trainer) Restore(weights, state []kernels.Tensor, step int64) error {
-	if step < 0 || (state == nil) != (step == 0) {
-		return fmt.Errorf("restoring optimizer: %d tensors at step %d", len(state), step)
+	first, second, err := kernels.SplitState(state, step)
+	if err != nil {
+		return err
 	}
 	w, err := order(t.layout, "", weights)
 	if err != nil {
 		return fmt.Errorf("restoring weights: %w", err)
 	}
 	if state != nil {
-		var first, second []kernels.Tensor
-		for _, s := range state {
-			if strings.HasPrefix(s.Name, secondMoment) {
-				second = append(second, s)
-			} else {
-				first = append(first, s)
-			}
-		}
-		if first, err = order(t.layout, firstMoment, first); err == nil {
-			second, err = order(t.layout, secondMoment, second)
+		if first, err = order(t.layout, kernels.FirstMoment, first); err == nil {
+			second, err = order(t.layout, kernels.SecondMoment, second)
 		}
 		if err != nil {
 			return fmt.Errorf("restoring optimizer: %w", err)
@@ -83,7 +68,7 @@ func (t *Trainer) Restore(weights, state []kernels.Tensor, step int64) error {
 		return fmt.Errorf("restoring weights: %w", err)
 	}
 	c := restartCall{policy: t.handle, steps: step}
-	if err := call(t.device.library.restart, &c, &c.report); err != nil {
+	if err := call(t.device.abi.restart, &c, &c.report); err != nil {
 		return fmt.Errorf("restoring optimizer: %w", err)
 	}
 	t.steps, t.notFinite = step, nil
@@ -93,7 +78,7 @@ func (t *Trainer) Restore(weights, state []kernels.Tensor, step int64) error {
 // write copies tensors in the order of the layout to the device.
 func (t *Trainer) write(kind int32, ordered []kernels.Tensor) error {
 	for i, tensor := range ordered {
-		if err := t.move(t.device.library.write, kind, t.layout[i].Name, tensor.Data); err != nil {
+		if err := t.move(t.device.abi.write, kind, t.layout[i].Name, tensor.Data); err != nil {
 			return err
 		}
 	}
@@ -105,7 +90,7 @@ func (t *Trainer) readAll(kind int32, prefix string) ([]kernels.Tensor, error) {
 	tensors := make([]kernels.Tensor, len(t.layout))
 	for i, s := range t.layout {
 		tensors[i] = kernels.Tensor{Name: prefix + s.Name, Shape: s.Shape, Data: make([]float32, elements(s.Shape))}
-		if err := t.move(t.device.library.read, kind, s.Name, tensors[i].Data); err != nil {
+		if err := t.move(t.device.abi.read, kind, s.Name, tensors[i].Data); err != nil {
 			return nil, fmt.Errorf("reading %s%s: %w", prefix, s.Name, err)
 		}
 	}

@@ -53,7 +53,7 @@ func (d *Device) NewTrainer(cfg kernels.Config, weights []kernels.Tensor, o Opti
 	if cfg.TieWordEmbeddings {
 		c.shape.tied = 1
 	}
-	if err := call(d.library.create, &c, &c.report); err != nil {
+	if err := call(d.abi.create, &c, &c.report); err != nil {
 		return nil, fmt.Errorf("making a policy on cuda:%d: %w", d.ordinal, err)
 	}
 	t.handle, t.attention = c.policy, text(c.attention[:])
@@ -86,7 +86,7 @@ func (t *Trainer) LogProbs(ctx context.Context, sequences []kernels.Sequence, te
 		return nil, err
 	}
 	p.askAll()
-	if err := t.run(ctx, t.device.library.logProbs, p, lossSettings{temperature: temperature}); err != nil {
+	if err := t.run(ctx, t.device.abi.logProbs, p, lossSettings{temperature: temperature}); err != nil {
 		return nil, err
 	}
 	result := make([][]float32, len(sequences))
@@ -116,7 +116,7 @@ func (t *Trainer) Accumulate(ctx context.Context, sequences []kernels.Sequence, 
 	if err := p.train(&loss); err != nil {
 		return none, err
 	}
-	if err := t.run(ctx, t.device.library.accumulate, p, settings(&loss)); err != nil {
+	if err := t.run(ctx, t.device.abi.accumulate, p, settings(&loss)); err != nil {
 		return none, err
 	}
 	t.notFinite = p.notFinite(t.notFinite)
@@ -152,7 +152,7 @@ func (t *Trainer) Step(o kernels.AdamW) (kernels.StepResult, error) {
 		policy: t.handle, learningRate: o.LearningRate, beta1: o.Beta1, beta2: o.Beta2, epsilon: o.Epsilon,
 		weightDecay: o.WeightDecay, clipNorm: o.ClipNorm,
 	}
-	if err := call(t.device.library.step, &c, &c.report); err != nil {
+	if err := call(t.device.abi.step, &c, &c.report); err != nil {
 		return kernels.StepResult{}, err
 	}
 	result := kernels.StepResult{GradNorm: c.norm, Skipped: c.finite == 0, NotFinite: t.notFinite}
@@ -168,7 +168,7 @@ func (t *Trainer) Step(o kernels.AdamW) (kernels.StepResult, error) {
 // which the first call allocates, until the next Publish.
 func (t *Trainer) Publish(version int64) error {
 	c := publishCall{policy: t.handle, version: version}
-	if err := call(t.device.library.publish, &c, &c.report); err != nil {
+	if err := call(t.device.abi.publish, &c, &c.report); err != nil {
 		return fmt.Errorf("publishing policy version %d: %w", version, err)
 	}
 	return nil
@@ -177,7 +177,7 @@ func (t *Trainer) Publish(version int64) error {
 // Close gives the memory back.
 func (t *Trainer) Close() error {
 	c := destroyCall{policy: t.handle}
-	if err := call(t.device.library.destroy, &c, &c.report); err != nil {
+	if err := call(t.device.abi.destroy, &c, &c.report); err != nil {
 		return fmt.Errorf("closing a policy on cuda:%d: %w", t.device.ordinal, err)
 	}
 	return nil

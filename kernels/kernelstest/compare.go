@@ -35,11 +35,12 @@ func Near(t *testing.T, want, got []kernels.Tensor, tolerance float64) {
 		t.Fatalf("%d tensors, want %d", len(got), len(want))
 	}
 	for i, w := range want {
-		near(t, w.Name, got[i].Data, w.Data, tolerance)
+		NearValues(t, w.Name, got[i].Data, w.Data, tolerance)
 	}
 }
 
-func near(t *testing.T, name string, got, want []float32, tolerance float64) {
+// NearValues is Near of one tensor's elements.
+func NearValues(t *testing.T, name string, got, want []float32, tolerance float64) {
 	t.Helper()
 	if len(got) != len(want) {
 		t.Errorf("%s has %d elements, want %d", name, len(got), len(want))

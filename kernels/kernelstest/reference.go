@@ -30,6 +30,7 @@ type Reference struct {
 		Advantage            float64
 		Behaviour, Reference []float32
 	}
+	Logits      [][]float32
 	LogProbs    [][]float32 `json:"log_probs"`
 	Losses      []float64
 	GradNorms   []float64 `json:"grad_norms"`
@@ -114,7 +115,7 @@ func (r *Reference) compare(t *testing.T, b Backend) {
 		t.Fatal(err)
 	}
 	for i := range batch {
-		near(t, "log-probabilities", logProbs[i], r.LogProbs[i], b.Tolerance)
+		NearValues(t, "log-probabilities", logProbs[i], r.LogProbs[i], b.Tolerance)
 	}
 	for i, kind := range r.Kinds {
 		if err := trainer.Restore(r.Tensors(), nil, 0); err != nil {
@@ -124,8 +125,11 @@ func (r *Reference) compare(t *testing.T, b Backend) {
 		if math.Abs(stats.Loss-kind.Loss) > b.Tolerance*math.Abs(kind.Loss) {
 			t.Errorf("loss %s is %v, want %v", kind.Name, stats.Loss, kind.Loss)
 		}
+		if stats.Clipped == 0 || stats.Clipped == float64(stats.TrainedTokens) {
+			t.Errorf("loss %s clips %v of %d tokens: one side of the clip is not shown", kind.Name, stats.Clipped, stats.TrainedTokens)
+		}
 		for _, g := range gradients(t, trainer) {
-			near(t, kind.Name+"'s gradient of "+g.Name, g.Data, kind.Gradients[g.Name].Data, b.Tolerance)
+			NearValues(t, kind.Name+"'s gradient of "+g.Name, g.Data, kind.Gradients[g.Name].Data, b.Tolerance)
 		}
 	}
 	if err := trainer.Restore(r.Tensors(), nil, 0); err != nil {
@@ -143,6 +147,6 @@ func (r *Reference) compare(t *testing.T, b Backend) {
 		}
 	}
 	for _, w := range weights(t, trainer) {
-		near(t, "stepped "+w.Name, w.Data, r.Stepped[w.Name].Data, b.Stepped)
+		NearValues(t, "stepped "+w.Name, w.Data, r.Stepped[w.Name].Data, b.Stepped)
 	}
 }
