@@ -104,7 +104,7 @@ func (w *workers) StartWorker(_ context.Context, demand *fnpb.StartWorkerRequest
 	if c == nil {
 		return &fnpb.StartWorkerResponse{}, nil
 	}
-	ctx, end := context.WithCancel(grpcx.WriteWorkerID(c.ctx, demand.GetWorkerId()))
+	ctx, end := context.WithCancel(withMarks(grpcx.WriteWorkerID(c.ctx, demand.GetWorkerId())))
 	c.one[demand.GetWorkerId()] = end
 	go func() {
 		var options harness.Options

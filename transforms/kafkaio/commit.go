@@ -47,7 +47,7 @@ func Commit(s beam.Scope, cfg CommitConfig, begun, acks beam.PCollection) {
 		panic(fmt.Sprintf("kafkaio.Commit: %v", err))
 	}
 	marks := beam.Flatten(s, beam.ParDo(s, spanMark, begun), beam.ParDo(s, &ackMarksFn{}, acks))
-	beam.ParDo0(s, &commitFn{Config: cfg, Tally: state.MakeValueState[[]byte]("tally")}, marks)
+	end(s, beam.ParDo(s, &commitFn{Config: cfg, Tally: state.MakeValueState[[]byte]("tally")}, marks))
 }
 
 // Validate reports everything that is wrong with the settings.
@@ -107,15 +107,15 @@ func (fn *ackMarksFn) FinishBundle(emit func(string, mark)) {
 	fn.byPlace = nil
 }
 
-// commitFn keeps the tally of a partition. The committer's goroutine talks to
-// the broker, so the stage, which is a terminal one, is quick; but for the last
-// position, after which the runner may end the process.
+// commitFn keeps the tally of a partition, and emits nothing. The committer's
+// goroutine talks to the broker, so the stage is quick; but for the last position,
+// after which the runner may end the process.
 type commitFn struct {
 	Config CommitConfig
 	Tally  state.Value[[]byte]
 }
 
-func (fn *commitFn) ProcessElement(ctx context.Context, sp state.Provider, key string, m mark) error {
+func (fn *commitFn) ProcessElement(ctx context.Context, sp state.Provider, key string, m mark, _ func(Ack)) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx) // before jobFor, which would make an ended job anew
 	}
