@@ -98,18 +98,33 @@ func (d *Device) NewTrainer(cfg kernels.Config, weights []kernels.Tensor) (kerne
 	return d.gpu.NewTrainer(cfg, weights, d.options)
 }
 
+// Engine are the settings of a generator; zero values are the device's defaults.
+type Engine struct {
+	// PrefillTokens bounds the prompt tokens of one tick: 256 on the processor and 4,096
+	// on a GPU if 0.
+	PrefillTokens int
+	// Sequences bounds the calls that take part in a tick of a GPU, 256 if 0. The
+	// processor takes all.
+	Sequences int
+	// CacheBytes bounds a GPU's cache of keys and values: a quarter of the memory that is
+	// free if 0. The processor's grows.
+	CacheBytes uint64
+}
+
 // NewGenerator returns a generator on the device whose policy is weights, under version. A
 // GPU samples from the weights of a trainer of this device as they lie; the trainer must be
 // closed after the generator.
-func (d *Device) NewGenerator(cfg kernels.Config, weights kernels.Weights, version int64) (kernels.MeteredGenerator, error) {
+func (d *Device) NewGenerator(cfg kernels.Config, weights kernels.Weights, version int64, e Engine) (kernels.MeteredGenerator, error) {
 	if d.gpu != nil {
-		return d.gpu.NewGenerator(cfg, weights, version, cuda.GeneratorOptions{Precision: d.options.Precision})
+		return d.gpu.NewGenerator(cfg, weights, version, cuda.GeneratorOptions{
+			Precision: d.options.Precision, PrefillTokens: e.PrefillTokens, Sequences: e.Sequences, CacheBytes: e.CacheBytes,
+		})
 	}
 	tensors, err := weights.Tensors()
 	if err != nil {
 		return nil, err
 	}
-	return cpu.NewGenerator(cfg, tensors, version, cpu.Options{})
+	return cpu.NewGenerator(cfg, tensors, version, cpu.Options{PrefillTokens: e.PrefillTokens})
 }
 
 // Close closes the device.

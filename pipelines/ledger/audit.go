@@ -33,7 +33,7 @@ type entry struct {
 // a learner that was killed behind a commit writes them again when it resumes.
 const carriedSteps = 8
 
-// Audit balances every stage, upstream first, and then the ledger itself: steps
+// Audit balances every stage of the run, upstream first, and then the ledger itself: steps
 // without a gap, and each sample in exactly one (invariant 2).
 func (l *Log) Audit() []Balance {
 	var orders []entry
@@ -57,13 +57,14 @@ func (l *Log) Audit() []Balance {
 	}
 	rollout := l.balance(rolloutStage, orders, rolledOut, nil)
 	rollout.Problems = append(rollout.Problems, l.silentTombstones()...)
-	return []Balance{
+	balances := []Balance{
 		rollout,
 		l.balance(scoreStage, entries(l.trajectories, func(t trajectory) schemas.Position { return t.source }), ids(l.rewarded), nil),
 		l.balance(advantageStage, entries(l.rewarded, func(r rewarded) schemas.Position { return r.source }), ids(l.samples), nil),
 		l.balance(learnStage, entries(l.samples, func(s sample) schemas.Position { return s.source }), consumed, dropped),
 		l.steps(),
 	}
+	return slices.DeleteFunc(balances, func(b Balance) bool { return l.elsewhere[b.Stage] })
 }
 
 func ids[V any](m map[string]V) map[string]bool {

@@ -22,7 +22,8 @@ const (
 	learnStage     = "learn"
 )
 
-var stages = []string{rolloutStage, scoreStage, advantageStage, learnStage}
+// Stages names the stages of a run that makes its own trajectories, upstream first.
+func Stages() []string { return []string{rolloutStage, scoreStage, advantageStage, learnStage} }
 
 // Log is what a run left. Records that were delivered more than once are in it
 // once.
@@ -35,6 +36,8 @@ type Log struct {
 	letterIDs    map[string]bool
 	// broken are the records that cannot be decoded, by the stage that reads them.
 	broken map[string][]schemas.Position
+	// elsewhere are the stages that were not part of the run.
+	elsewhere map[string]bool
 	// committed is the next record that a stage reads after a restart, by stage.
 	committed map[string]map[int32]int64
 	// updates are the committed steps in the order of the learner's ledger.
@@ -80,7 +83,7 @@ type sample struct {
 func NewLog() *Log {
 	return &Log{
 		orders: map[string]order{}, trajectories: map[string]trajectory{}, rewarded: map[string]rewarded{}, samples: map[string]sample{},
-		letterIDs: map[string]bool{}, broken: map[string][]schemas.Position{}, committed: map[string]map[int32]int64{}, published: map[int64]bool{},
+		letterIDs: map[string]bool{}, broken: map[string][]schemas.Position{}, elsewhere: map[string]bool{}, committed: map[string]map[int32]int64{}, published: map[int64]bool{},
 	}
 }
 
@@ -144,6 +147,10 @@ func (l *Log) Letter(d schemas.DeadLetter) {
 func (l *Log) Broken(stage string, source schemas.Position) {
 	l.broken[stage] = append(l.broken[stage], source)
 }
+
+// Elsewhere tells that a stage was not part of the run: what it would have made came
+// from another one.
+func (l *Log) Elsewhere(stage string) { l.elsewhere[stage] = true }
 
 // Committed tells where a stage goes on reading.
 func (l *Log) Committed(stage string, partition int32, offset int64) {

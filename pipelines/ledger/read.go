@@ -3,6 +3,8 @@ package ledger
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"millrace/pipelines/stage"
 	"millrace/schemas"
@@ -11,31 +13,46 @@ import (
 )
 
 // Read reads the log of a run: its topics, and the learner's ledger in the
-// directory of checkpoints.
+// directory of checkpoints. A stage to which nothing was ever written ran elsewhere:
+// a run that trains on what was recorded begins with samples.
 func Read(ctx context.Context, brokers, run, checkpoints string) (*Log, error) {
 	topics := stage.TopicsOf(run)
+	written := map[string]bool{}
+	found, err := kafkaio.Topics(ctx, brokers, func(name string) bool { return strings.HasPrefix(name, run+".") })
+	if err != nil {
+		return nil, fmt.Errorf("listing the topics of run %s: %w", run, err)
+	}
+	for _, t := range found {
+		written[t.Name] = slices.ContainsFunc(t.Partitions, func(p kafkaio.PartitionState) bool { return p.Last > 0 })
+	}
 	l := NewLog()
-	for _, read := range []func() error{
-		func() error {
-			return scan(ctx, brokers, topics.Tasks, schemas.Tasks, func(t schemas.Task, p schemas.Position) { l.Order(run, t, p) }, l.breaks(rolloutStage))
-		},
-		func() error {
-			return scan(ctx, brokers, topics.Trajectories, schemas.Trajectories, l.Trajectory, l.breaks(scoreStage))
-		},
-		func() error {
-			return scan(ctx, brokers, topics.Rewarded, schemas.Rewards, l.Reward, l.breaks(advantageStage))
-		},
-		func() error {
-			return scan(ctx, brokers, topics.Samples, schemas.Samples, l.Sample, l.breaks(learnStage))
-		},
-		func() error {
-			return scan(ctx, brokers, topics.DeadLetters, schemas.DeadLetters, func(d schemas.DeadLetter, _ schemas.Position) { l.Letter(d) }, func(schemas.Position) {})
-		},
-		func() error {
-			return scan(ctx, brokers, topics.Ledger, schemas.Updates, func(u schemas.Update, _ schemas.Position) { l.Published(u.Step) }, func(schemas.Position) {})
-		},
+	for _, input := range []struct {
+		topic string
+		stage string // that reads it, if what it reads is balanced
+		scan  func(topic, stage string) error
+	}{
+		{topics.Tasks, rolloutStage, func(topic, stage string) error {
+			return scan(ctx, brokers, topic, schemas.Tasks, func(t schemas.Task, p schemas.Position) { l.Order(run, t, p) }, l.breaks(stage))
+		}},
+		{topics.Trajectories, scoreStage, func(topic, stage string) error {
+			return scan(ctx, brokers, topic, schemas.Trajectories, l.Trajectory, l.breaks(stage))
+		}},
+		{topics.Rewarded, advantageStage, func(topic, stage string) error {
+			return scan(ctx, brokers, topic, schemas.Rewards, l.Reward, l.breaks(stage))
+		}},
+		{topics.Samples, learnStage, func(topic, stage string) error {
+			return scan(ctx, brokers, topic, schemas.Samples, l.Sample, l.breaks(stage))
+		}},
+		{topics.DeadLetters, "", func(topic, _ string) error {
+			return scan(ctx, brokers, topic, schemas.DeadLetters, func(d schemas.DeadLetter, _ schemas.Position) { l.Letter(d) }, func(schemas.Position) {})
+		}},
+		{topics.Ledger, "", func(topic, _ string) error {
+			return scan(ctx, brokers, topic, schemas.Updates, func(u schemas.Update, _ schemas.Position) { l.Published(u.Step) }, func(schemas.Position) {})
+		}},
 	} {
-		if err := read(); err != nil {
+		if !written[input.topic] {
+			l.Elsewhere(input.stage)
+		} else if err := input.scan(input.topic, input.stage); err != nil {
 			return nil, fmt.Errorf("reading the log of run %s: %w", run, err)
 		}
 	}

@@ -46,7 +46,8 @@ func (l *Log) Trace(id string) ([]Event, error) {
 	if len(events) == 0 {
 		return nil, fmt.Errorf("no trajectory %s%s", id, l.near(id))
 	}
-	slices.SortStableFunc(events, func(a, b Event) int { return slices.Index(stages, a.Stage) - slices.Index(stages, b.Stage) })
+	order := Stages()
+	slices.SortStableFunc(events, func(a, b Event) int { return slices.Index(order, a.Stage) - slices.Index(order, b.Stage) })
 	entered := false
 	for _, u := range l.updates {
 		if slices.Contains(u.SampleIDs, id) {

@@ -73,6 +73,8 @@ type PolicyConfig struct {
 	// Endpoints are the base URLs of vLLM or SGLang servers that sample; none takes
 	// the engine in this process. The learner hands its checkpoints over to them.
 	Endpoints []string `yaml:"endpoints"`
+	// Engine are the settings of the engine in this process.
+	Engine EngineConfig `yaml:"engine"`
 	// Dialect is openai or sglang; empty asks the servers.
 	Dialect string `yaml:"dialect"`
 	// Model is the servers' name for the policy; empty takes the only one they serve.
@@ -94,6 +96,17 @@ type PolicyConfig struct {
 	HandOverTime time.Duration `yaml:"hand_over_time"`
 }
 
+// EngineConfig are the settings of the engine in this process; 0 is the device's
+// default. Of the rollouts in progress all take part in each of its ticks.
+type EngineConfig struct {
+	// PrefillTokens bounds the prompt tokens of one tick, so that a long prompt does not
+	// hold up the rollouts that decode: 256 on the CPU, 4,096 on a GPU.
+	PrefillTokens int `yaml:"prefill_tokens"`
+	// CacheBytes bounds a GPU's cache of keys and values, which is allocated once: a
+	// quarter of the memory that is free before the first update.
+	CacheBytes uint64 `yaml:"cache_bytes"`
+}
+
 // TasksConfig says what is trained on.
 type TasksConfig struct {
 	// Environment is a task set of a text environment, in place of File and Kinds.
@@ -102,8 +115,8 @@ type TasksConfig struct {
 	File string `yaml:"file"`
 	// Split is the split of the set that is trained on.
 	Split string `yaml:"split"`
-	// Kinds keeps the tasks with a fault of these kinds, in training and
-	// evaluation; empty keeps all.
+	// Kinds keeps the tasks of the shipped set with a fault of these kinds, in
+	// training and evaluation; empty keeps all. A file of one's own is its own choice.
 	Kinds []inject.Kind `yaml:"kinds"`
 }
 

@@ -142,7 +142,7 @@ func makeRollout(ctx context.Context, text []byte) (_ stage.RolloutParts, err er
 	if p.tokenizer, err = tokenizer.Load(e.Policy); err != nil {
 		return stage.RolloutParts{}, fmt.Errorf("loading the policy: %w", err)
 	}
-	generator, err := cpu.NewGenerator(model, weights, 0, cpu.Options{})
+	generator, err := cpu.NewGenerator(model, weights, 0, cpu.Options{PrefillTokens: e.Config.Policy.Engine.PrefillTokens})
 	if err != nil {
 		return stage.RolloutParts{}, err
 	}

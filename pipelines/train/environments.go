@@ -66,12 +66,15 @@ func (c EnvironmentConfig) Validate() error {
 	return nil
 }
 
-// load returns the tasks of the configuration: a text environment's, or those of the
-// kinds from the task file.
+// load returns the tasks of the configuration: a text environment's, those of a file,
+// or those of the kinds from the shipped set.
 func (c TasksConfig) load() ([]schemas.Task, error) {
 	if c.Environment.Name == "" {
 		tasks, err := loadTasks(c.File)
-		return mine.OfKinds(tasks, c.Kinds), err
+		if c.File == "" {
+			tasks = mine.OfKinds(tasks, c.Kinds)
+		}
+		return tasks, err
 	}
 	set, err := c.Environment.set()
 	if err != nil {

@@ -149,7 +149,7 @@ func (p *parts) openSampler(ctx context.Context, c Config, trainer kernels.Train
 	if len(c.Policy.Endpoints) > 0 {
 		return p.openServers(ctx, c, trainer.Config())
 	}
-	return p.openEngine(trainer.Config(), trainer.Weights())
+	return p.openEngine(c, trainer.Config(), trainer.Weights())
 }
 
 // worker makes the agent for a temperature and the pool that runs it.

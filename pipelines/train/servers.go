@@ -8,6 +8,7 @@ import (
 
 	"millrace/kernels"
 	"millrace/kernels/checkpoint"
+	"millrace/kernels/devices"
 	"millrace/kernels/tokenizer"
 	"millrace/transforms/learn"
 	"millrace/transforms/rollout"
@@ -47,8 +48,12 @@ func (c PolicyConfig) remote() remote.Config {
 	return out
 }
 
-// Validate reports everything that is wrong with how servers are used by a runner.
+// Validate reports what is wrong with the engine's settings, and with how servers are used
+// by a runner.
 func (c PolicyConfig) Validate(runner string) error {
+	if c.Engine.PrefillTokens < 0 {
+		return fmt.Errorf("engine.prefill_tokens is %d: must not be negative", c.Engine.PrefillTokens)
+	}
 	if len(c.Endpoints) == 0 {
 		if c.Evaluation || c.Dialect+c.Model+c.APIKeyEnv+c.APIKeyFile+c.Checkpoints != "" {
 			return errors.New("endpoints is empty: dialect, model, api_key_env, api_key_file, evaluation and checkpoints would do nothing")
@@ -127,8 +132,10 @@ func (p *parts) openServed(ctx context.Context, c Config, dir string) (err error
 }
 
 // openEngine opens the engine in this process, on the device that is open.
-func (p *parts) openEngine(model kernels.Config, weights kernels.Weights) (learn.Publish, error) {
-	generator, err := p.device.NewGenerator(model, weights, 0)
+func (p *parts) openEngine(c Config, model kernels.Config, weights kernels.Weights) (learn.Publish, error) {
+	generator, err := p.device.NewGenerator(model, weights, 0, devices.Engine{
+		PrefillTokens: c.Policy.Engine.PrefillTokens, Sequences: c.Rollout.Concurrency, CacheBytes: c.Policy.Engine.CacheBytes,
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -48,7 +48,7 @@ func (u *Untrained) OpenAgent(ctx context.Context, c Config, dir string) error {
 	if err := u.parts.openDevice(c); err != nil {
 		return err
 	}
-	_, err = u.parts.openEngine(model, kernels.Tensors(weights))
+	_, err = u.parts.openEngine(c, model, kernels.Tensors(weights))
 	return err
 }
 
@@ -65,7 +65,7 @@ func (u *Untrained) Sandboxes() sandbox.Provider { return u.parts.fresh }
 func (u *Untrained) Tasks(split string, n int) ([]schemas.Task, error) {
 	tasks := mine.Select(u.parts.tasks, split)
 	if len(tasks) == 0 {
-		return nil, fmt.Errorf("tasks: the set has no task of split %q and the configured kinds", split)
+		return nil, fmt.Errorf("tasks: the set has no task of split %q (tasks.split), or none of the kinds (tasks.kinds)", split)
 	}
 	if n > 0 && n < len(tasks) {
 		tasks = spread(tasks, n)

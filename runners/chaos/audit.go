@@ -82,6 +82,11 @@ func (c *campaign) audit(ctx context.Context, r *Result) error {
 			return err
 		}
 	}
+	for _, stage := range ledger.Stages() {
+		if !slices.ContainsFunc(r.Balances, func(b ledger.Balance) bool { return b.Stage == stage }) {
+			r.Problems = append(r.Problems, fmt.Sprintf("%s: nothing was ever written to its topic", stage))
+		}
+	}
 	for _, b := range r.Balances {
 		r.Lost += b.In - b.Out - b.Dead - b.Pending
 		if b.Pending > 0 {

@@ -299,7 +299,7 @@ func TestTasksInContainers(t *testing.T) {
 			server := play(t, idle, false)
 			jobs, id := t.TempDir(), fmt.Sprintf("in-containers-idle-%t", idle)
 			mustSubmit(t, SubmitOptions{JobsDir: jobs, ID: id, Set: []string{
-				fmt.Sprintf("tasks.file=%q", file), "tasks.kinds=[]", fmt.Sprintf("group_size=%d", groupSize), "groups=4", fmt.Sprintf("rollout.concurrency=%d", 4*groupSize),
+				fmt.Sprintf("tasks.file=%q", file), fmt.Sprintf("group_size=%d", groupSize), "groups=4", fmt.Sprintf("rollout.concurrency=%d", 4*groupSize),
 				fmt.Sprintf("policy.endpoints=[%q]", server.URL), "policy.dialect=openai",
 				"rollout.tools.style=deepswe", "rollout.limits.context=30000", "rollout.limits.turn_tokens=2000", "rollout.limits.steps=12",
 				"rollout.tools.action_time=2m", "rollout.limits.action_time=5m", "rollout.limits.time=1h", "rollout.tools.characters=10000",

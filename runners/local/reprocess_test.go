@@ -145,6 +145,7 @@ func TestReplayIsDeterministic(t *testing.T) {
 		if tr := r.Train; tr.EqualSteps != 3 || tr.First != 1 || tr.Last != 3 || tr.Consumed != 24 || tr.Dropped+tr.Held != 0 {
 			t.Errorf("training %+v", tr)
 		}
+		balanced(t, filepath.Join(base, "weights"))
 	})
 	t.Run("from a step that was not kept, with another rate", func(t *testing.T) {
 		one := int64(1)
@@ -158,6 +159,7 @@ func TestReplayIsDeterministic(t *testing.T) {
 		if tr := r.Train; tr.Replayed != 1 || tr.First != 2 || tr.Last != 3 || tr.EqualSteps != 0 || tr.Consumed != 16 {
 			t.Errorf("training %+v", tr)
 		}
+		balanced(t, filepath.Join(base, "fork"))
 	})
 	t.Run("from a step that was kept, with the same settings", func(t *testing.T) {
 		two := int64(2)
@@ -189,6 +191,22 @@ func TestReplayIsDeterministic(t *testing.T) {
 		}
 	})
 	refused(t, base)
+}
+
+// balanced audits a run that began with samples: what made them was another run.
+func balanced(t *testing.T, dir string) {
+	t.Helper()
+	var said strings.Builder
+	if err := LedgerAudit(t.Context(), dir, csvOutput, &said); err != nil {
+		t.Errorf("%v\n%s", err, said.String())
+	}
+	var stages []string
+	for line := range strings.Lines(said.String()) {
+		stages = append(stages, line[:strings.Index(line, ",")])
+	}
+	if want := []string{"stage", "learn", "ledger"}; !slices.Equal(stages, want) {
+		t.Errorf("audited %v, want %v", stages, want)
+	}
 }
 
 // refused are options that are refused before anything is done, beside a run.
