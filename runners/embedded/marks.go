@@ -45,12 +45,17 @@ func withMarks(ctx context.Context) context.Context {
 	return context.WithValue(ctx, marksKey{}, &marks{kept: make(map[string]*kept)})
 }
 
-// dialMarked takes the place of Beam's dialer, which takes no options.
-func dialMarked(_ context.Context, endpoint string, _ time.Duration) (*grpc.ClientConn, error) {
+// dialMarked takes the place of Beam's dialer, which takes no options, for the workers of
+// this package.
+func dialMarked(ctx context.Context, endpoint string, timeout time.Duration) (*grpc.ClientConn, error) {
+	m, ok := ctx.Value(marksKey{}).(*marks)
+	if !ok {
+		return grpcx.DefaultDial(ctx, endpoint, timeout)
+	}
 	conn, err := grpc.NewClient(endpoint,
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(math.MaxInt32), grpc.WaitForReady(true)),
-		grpc.WithStreamInterceptor(markStream))
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(math.MaxInt32)),
+		grpc.WithStreamInterceptor(m.open))
 	if err != nil {
 		return nil, fmt.Errorf("connecting a worker to %s: %w", endpoint, err)
 	}
@@ -59,11 +64,11 @@ func dialMarked(_ context.Context, endpoint string, _ time.Duration) (*grpc.Clie
 
 func init() { grpcx.Dial = dialMarked }
 
-func markStream(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string, open grpc.Streamer, options ...grpc.CallOption) (grpc.ClientStream, error) {
+// open is the interceptor of a connection: it opens a stream whose marks are kept back.
+func (m *marks) open(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string, open grpc.Streamer, options ...grpc.CallOption) (grpc.ClientStream, error) {
 	stream, err := open(ctx, desc, conn, method, options...)
-	m, ok := ctx.Value(marksKey{}).(*marks)
-	if err != nil || !ok {
-		return stream, err
+	if err != nil {
+		return nil, err
 	}
 	return &markedStream{ClientStream: stream, marks: m}, nil
 }
