@@ -4,7 +4,7 @@ the files that a run leaves.
 
     pip install torch transformers pyarrow numpy
     bin/millrace train --config docs/configs/frozenlake.yaml --set learn.keep_every=1 \
-        --set steps=1 --dir runs/lake
+        --set steps=1 --set learn.minibatches=1 --dir runs/lake
     python docs/ablations/torch_frozenlake.py check runs/lake
     python docs/ablations/torch_frozenlake.py train runs/lake --seed 7 > torch-7.jsonl
 
@@ -26,7 +26,7 @@ from tokenizers import Tokenizer
 from transformers import AutoModelForCausalLM
 
 # The settings of docs/configs/frozenlake.yaml.
-CONTEXT, STEPS, MALFORMED, GROUPS, GROUP = 384, 10, 10, 64, 8
+CONTEXT, STEPS, MALFORMED, GROUPS, GROUP, MINIBATCHES = 384, 10, 10, 64, 8, 2
 CLIP_LOW, CLIP_HIGH = 0.2, 0.28
 ADAM = dict(lr=2e-3, betas=(0.9, 0.99), eps=1e-8, weight_decay=0.0)
 CLIP_NORM, REACH = 1.0, 8
@@ -284,21 +284,25 @@ def train(run, steps, every, seed):
         kept = torch.tensor([r.reason in ("finished", "malformed") for r in rollouts])
         reward = torch.tensor([float(r.lake.solved()) for r in rollouts]).view(GROUPS, GROUP)
         advantage = ((reward - reward.mean(1, keepdim=True)) * GROUP / (GROUP - 1)).view(-1)
-        now = log_probs(model, [r.tokens for r in rollouts])
-        mask = padded([r.mask for r in rollouts], now.shape[1], torch.bool, False) & kept[:, None]
-        loss = objective(now, now.detach(), mask, advantage, len(rollouts))  # on-policy: the ratio is 1
-        optimizer.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), CLIP_NORM)
-        optimizer.step()
+        with torch.no_grad():
+            behaviour = log_probs(model, [r.tokens for r in rollouts])
+        mask = padded([r.mask for r in rollouts], behaviour.shape[1], torch.bool, False) & kept[:, None]
+        for part in torch.arange(len(rollouts)).chunk(MINIBATCHES):
+            now = log_probs(model, [rollouts[i].tokens for i in part])
+            width = now.shape[1]  # of the longest of the part
+            loss = objective(now, behaviour[part, :width], mask[part, :width], advantage[part], len(part))
+            optimizer.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), CLIP_NORM)
+            optimizer.step()
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("command", choices=["check", "train"])
     parser.add_argument("run", type=pathlib.Path, help="run directory of millrace train")
-    parser.add_argument("--steps", type=int, default=100)
-    parser.add_argument("--every", type=int, default=25)
+    parser.add_argument("--steps", type=int, default=60)
+    parser.add_argument("--every", type=int, default=10)
     parser.add_argument("--seed", type=int, default=7)
     args = parser.parse_args()
     if args.command == "check":

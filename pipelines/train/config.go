@@ -154,6 +154,9 @@ type LearnConfig struct {
 	ClipNorm    float64 `yaml:"clip_norm"`
 	// MicroTokens is the largest number of tokens in one forward and backward.
 	MicroTokens int `yaml:"micro_tokens"`
+	// Minibatches is the number of optimizer steps that a step's samples are cut into.
+	// From the second on the policy is not the one that sampled, and clips count.
+	Minibatches int `yaml:"minibatches"`
 	// Precision is the format of weights and activations on a GPU: bf16 or fp32.
 	// Gradients, moments and the weights in checkpoints are float32 in both, and the CPU
 	// computes in float32.
@@ -212,7 +215,7 @@ func Default() Config {
 		Score:   ScoreConfig{TestTimeout: 20 * time.Second, Attempts: 3, Rewards: []RewardConfig{}},
 		Learn: LearnConfig{
 			LearningRate: 3e-4, Beta1: 0.9, Beta2: 0.99, Epsilon: 1e-6, ClipNorm: 1,
-			MicroTokens: 8192, Precision: cuda.BF16.String(), Recompute: cuda.Automatic.String(), Keep: 2, GroupTime: 30 * time.Minute,
+			MicroTokens: 8192, Minibatches: 1, Precision: cuda.BF16.String(), Recompute: cuda.Automatic.String(), Keep: 2, GroupTime: 30 * time.Minute,
 		},
 		Evaluate: EvaluateConfig{
 			Temperature: 1,
@@ -259,7 +262,7 @@ func (c Config) Validate() error {
 		{"groups_per_step", int64(c.Groups)}, {"group_size", int64(c.GroupSize)},
 		{"rollout.concurrency", int64(c.Rollout.Concurrency)}, {"rollout.attempts", int64(c.Rollout.Attempts)},
 		{"score.attempts", int64(c.Score.Attempts)}, {"learn.micro_tokens", int64(c.Learn.MicroTokens)},
-		{"learn.keep_checkpoints", int64(c.Learn.Keep)},
+		{"learn.minibatches", int64(c.Learn.Minibatches)}, {"learn.keep_checkpoints", int64(c.Learn.Keep)},
 	} {
 		if n.value < 1 {
 			refuse("%s is %d: must be at least 1", n.key, n.value)

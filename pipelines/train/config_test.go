@@ -8,8 +8,8 @@ import (
 	"millrace/transforms/kafkaio"
 )
 
-// TestKafkaSettings: what is wrong with them is said before anything is opened.
-func TestKafkaSettings(t *testing.T) {
+// TestSettings: what is wrong with them is said before anything is opened.
+func TestSettings(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		edit func(*Config)
@@ -32,6 +32,8 @@ func TestKafkaSettings(t *testing.T) {
 		{"unknown mechanism", func(c *Config) {
 			c.Kafka.Brokers, c.Kafka.SASL.Mechanism = "a:1", "OAUTHBEARER"
 		}, `kafka.sasl.mechanism is "OAUTHBEARER"`},
+		{"no optimizer step", func(c *Config) { c.Learn.Minibatches = 0 }, "learn.minibatches is 0: must be at least 1"},
+		{"negative prefill", func(c *Config) { c.Policy.Engine.PrefillTokens = -1 }, "policy: engine.prefill_tokens is -1"},
 		{"a name that no topic may have", func(c *Config) { c.Name = "a,b" }, `name is "a,b": it prefixes topics`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -106,7 +106,7 @@ func (p *parts) openLearner(c Config, maxDraws int, dir, hash, policyDir string,
 		Extra:         learn.Extra{Tokenizer: filepath.Join(policyDir, "tokenizer.json"), Stop: chat.Stop(), Pad: chat.EndOfText()},
 		GroupsPerStep: c.Groups, MaxDraws: maxDraws, MaxStaleness: c.MaxStaleness, Objective: recipe.Objective,
 		Context: c.Rollout.Limits.Context, Temperature: c.Rollout.Temperature,
-		MicroBatchTokens: c.Learn.MicroTokens, Minibatches: 1,
+		MicroBatchTokens: c.Learn.MicroTokens, Minibatches: c.Learn.Minibatches,
 		Optimizer: kernels.AdamW{
 			LearningRate: c.Learn.LearningRate, Beta1: c.Learn.Beta1, Beta2: c.Learn.Beta2, Epsilon: c.Learn.Epsilon,
 			WeightDecay: c.Learn.WeightDecay, ClipNorm: c.Learn.ClipNorm,
