@@ -21,25 +21,6 @@ func mustGenerator(t testing.TB, cfg kernels.Config, weights []kernels.Tensor, o
 	return g
 }
 
-func mustOpen(t testing.TB, g kernels.MeteredGenerator) kernels.Session {
-	t.Helper()
-	s, err := g.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.Close)
-	return s
-}
-
-func mustGenerate(t testing.TB, s kernels.Session, prompt []int32, sampling kernels.Sampling) kernels.Completion {
-	t.Helper()
-	c, err := s.Generate(t.Context(), prompt, sampling)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
-
 var sampled = kernels.Sampling{Temperature: 0.8, MaxTokens: 40, Seed: 7}
 
 // TestGeneratorMatchesTrainer: several turns, prompts longer than a tick takes,
@@ -48,13 +29,13 @@ func TestGeneratorMatchesTrainer(t *testing.T) {
 	for _, tied := range []bool{true, false} {
 		cfg := tiny(tied)
 		weights := randomWeights(t, cfg, 2)
-		s := mustOpen(t, mustGenerator(t, cfg, weights, Options{PrefillTokens: 10}))
+		s := kernelstest.Open(t, mustGenerator(t, cfg, weights, Options{PrefillTokens: 10}))
 		r := rand.New(rand.NewPCG(1, 1))
 		var tokens []int32
 		var logProbs []float32 // 0 at prompts
 		for _, n := range []int{3, 75, 1, 20} {
 			prompt := randomTokens(r, n, cfg.VocabSize)
-			c := mustGenerate(t, s, prompt, sampled)
+			c := kernelstest.Generate(t, s, prompt, sampled)
 			if len(c.Tokens) != sampled.MaxTokens || c.Stopped {
 				t.Fatalf("%d tokens, stopped %v", len(c.Tokens), c.Stopped)
 			}
@@ -81,13 +62,13 @@ func TestBatchDoesNotShow(t *testing.T) {
 	weights := randomWeights(t, cfg, 2)
 	turns := func(s kernels.Session) (c kernels.Completion) {
 		for i := range 3 {
-			next := mustGenerate(t, s, []int32{1, 2, int32(i)}, sampled)
+			next := kernelstest.Generate(t, s, []int32{1, 2, int32(i)}, sampled)
 			c.Tokens = append(c.Tokens, next.Tokens...)
 			c.LogProbs = append(c.LogProbs, next.LogProbs...)
 		}
 		return c
 	}
-	want := turns(mustOpen(t, mustGenerator(t, cfg, weights, Options{})))
+	want := turns(kernelstest.Open(t, mustGenerator(t, cfg, weights, Options{})))
 
 	g := mustGenerator(t, cfg, weights, Options{PrefillTokens: 16})
 	ctx, stop := context.WithCancel(t.Context())
@@ -109,7 +90,7 @@ func TestBatchDoesNotShow(t *testing.T) {
 			}
 		})
 	}
-	got := turns(mustOpen(t, g))
+	got := turns(kernelstest.Open(t, g))
 	stop()
 	others.Wait()
 	if !slices.Equal(got.Tokens, want.Tokens) {
@@ -125,7 +106,7 @@ func TestSeeds(t *testing.T) {
 	draw := func(seed uint64) []int32 {
 		s := sampled
 		s.Seed = seed
-		return mustGenerate(t, mustOpen(t, g), []int32{4}, s).Tokens
+		return kernelstest.Generate(t, kernelstest.Open(t, g), []int32{4}, s).Tokens
 	}
 	if !slices.Equal(draw(1), draw(1)) {
 		t.Error("one seed, two sequences")
@@ -153,13 +134,13 @@ func TestGreedyAndStop(t *testing.T) {
 		tokens = append(tokens, int32(best))
 	}
 	g := mustGenerator(t, cfg, weights, Options{})
-	c := mustGenerate(t, mustOpen(t, g), tokens[:2], kernels.Sampling{MaxTokens: 8})
+	c := kernelstest.Generate(t, kernelstest.Open(t, g), tokens[:2], kernels.Sampling{MaxTokens: 8})
 	if !slices.Equal(c.Tokens, tokens[2:]) {
 		t.Errorf("%v, want %v", c.Tokens, tokens[2:])
 	}
 	stop := tokens[5]
 	end := slices.Index(tokens[2:], stop) + 1
-	c = mustGenerate(t, mustOpen(t, g), tokens[:2], kernels.Sampling{MaxTokens: 8, Stop: []int32{99, stop}})
+	c = kernelstest.Generate(t, kernelstest.Open(t, g), tokens[:2], kernels.Sampling{MaxTokens: 8, Stop: []int32{99, stop}})
 	if !c.Stopped || !slices.Equal(c.Tokens, tokens[2:2+end]) {
 		t.Errorf("%v, stopped %v; want %v", c.Tokens, c.Stopped, tokens[2:2+end])
 	}
@@ -173,8 +154,8 @@ func TestPublish(t *testing.T) {
 	first2 := clone(first)
 	run := func(between []kernels.Tensor) (kernels.Completion, kernels.Completion) {
 		g := mustGenerator(t, cfg, first, Options{})
-		s := mustOpen(t, g)
-		a := mustGenerate(t, s, []int32{1, 2, 3}, sampled)
+		s := kernelstest.Open(t, g)
+		a := kernelstest.Generate(t, s, []int32{1, 2, 3}, sampled)
 		if between != nil {
 			if err := g.Publish(2, kernels.Tensors(between)); err != nil {
 				t.Fatal(err)
@@ -186,7 +167,7 @@ func TestPublish(t *testing.T) {
 				t.Errorf("version is %d", g.Version())
 			}
 		}
-		return a, mustGenerate(t, s, []int32{4}, sampled)
+		return a, kernelstest.Generate(t, s, []int32{4}, sampled)
 	}
 	_, old := run(nil)
 	_, same := run(first2)
@@ -210,7 +191,7 @@ func TestPublishWithinACall(t *testing.T) {
 	cfg := tiny(true)
 	weights := randomWeights(t, cfg, 2)
 	g := mustGenerator(t, cfg, weights, Options{})
-	s := mustOpen(t, g)
+	s := kernelstest.Open(t, g)
 	done := make(chan kernels.Completion)
 	go func() {
 		c, _ := s.Generate(t.Context(), []int32{1}, kernels.Sampling{Temperature: 1, MaxTokens: 390})

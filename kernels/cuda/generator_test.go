@@ -10,6 +10,7 @@ import (
 
 	"millrace/kernels"
 	"millrace/kernels/cpu"
+	"millrace/kernels/kernelstest"
 )
 
 func newGenerator(t testing.TB, d *Device, weights kernels.Weights, o GeneratorOptions) *Generator {
@@ -104,7 +105,7 @@ func TestGeneratorAgainstCPU(t *testing.T) {
 		"min-p, stop": {Temperature: 1, MinP: 0.1, MaxTokens: 9, Seed: r.Uint64(), Stop: []int32{1, 5, 7, 11}},
 	} {
 		prompts := [][]int32{prompt(r, 2), prompt(r, 50), prompt(r, 1)}
-		onHost, onDevice := newSessionOf(t, host), newSession(t, device)
+		onHost, onDevice := kernelstest.Open(t, host), newSession(t, device)
 		sessions.Go(func() {
 			for i, p := range prompts {
 				want := generate(t, onHost, p, sampling)
@@ -124,16 +125,6 @@ func TestGeneratorAgainstCPU(t *testing.T) {
 	if free := device.CacheStats(); free.Pages-free.Available < 5 {
 		t.Errorf("five open sessions hold %d pages", free.Pages-free.Available)
 	}
-}
-
-func newSessionOf(t *testing.T, g kernels.Generator) kernels.Session {
-	t.Helper()
-	s, err := g.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.Close)
-	return s
 }
 
 var turn = kernels.Sampling{Temperature: 0.9, MaxTokens: 12, Seed: 7}

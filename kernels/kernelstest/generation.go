@@ -50,7 +50,8 @@ func (b Generators) generator(t *testing.T, positions, prefill int) (kernels.Met
 	return b.New(t, r.Config, r.Tensors(), prefill), r.Config
 }
 
-func session(t *testing.T, g kernels.Generator) kernels.Session {
+// Open opens a session until the test ends.
+func Open(t testing.TB, g kernels.Generator) kernels.Session {
 	t.Helper()
 	s, err := g.Open()
 	if err != nil {
@@ -60,7 +61,8 @@ func session(t *testing.T, g kernels.Generator) kernels.Session {
 	return s
 }
 
-func generate(t *testing.T, s kernels.Session, prompt []int32, sampling kernels.Sampling) kernels.Completion {
+// Generate is a call that must succeed.
+func Generate(t testing.TB, s kernels.Session, prompt []int32, sampling kernels.Sampling) kernels.Completion {
 	t.Helper()
 	c, err := s.Generate(t.Context(), prompt, sampling)
 	if err != nil {
@@ -80,7 +82,7 @@ func WaitForToken(g kernels.MeteredGenerator) {
 // prompt that does not fit is refused.
 func fills(t *testing.T, b Generators) {
 	g, _ := b.generator(t, 70, 0)
-	s := session(t, g)
+	s := Open(t, g)
 	c, err := s.Generate(t.Context(), make([]int32, 60), kernels.Sampling{Temperature: 1, MaxTokens: 1000})
 	if !errors.Is(err, kernels.ErrContextFull) || len(c.Tokens) != 10 || s.Len() != 70 {
 		t.Errorf("%d tokens, length %d, %v", len(c.Tokens), s.Len(), err)
@@ -88,13 +90,13 @@ func fills(t *testing.T, b Generators) {
 	if _, err := s.Generate(t.Context(), nil, sampled); !errors.Is(err, kernels.ErrContextFull) {
 		t.Errorf("a full session gives %v", err)
 	}
-	s = session(t, g)
+	s = Open(t, g)
 	if _, err := s.Generate(t.Context(), make([]int32, 70), sampled); !errors.Is(err, kernels.ErrContextFull) || s.Len() != 0 {
 		t.Errorf("prompt of 70 gives %v, length %d", err, s.Len())
 	}
 	exact := sampled
 	exact.MaxTokens = 1
-	if c := generate(t, s, make([]int32, 69), exact); len(c.Tokens) != 1 || s.Len() != 70 {
+	if c := Generate(t, s, make([]int32, 69), exact); len(c.Tokens) != 1 || s.Len() != 70 {
 		t.Errorf("the last place is not used: length %d", s.Len())
 	}
 }
@@ -103,7 +105,7 @@ func fills(t *testing.T, b Generators) {
 // their calls see nothing of it.
 func cancels(t *testing.T, b Generators) {
 	g, _ := b.generator(t, b.Endless, 0)
-	s := session(t, g)
+	s := Open(t, g)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() {
@@ -121,13 +123,13 @@ func cancels(t *testing.T, b Generators) {
 	if _, err := s.Generate(t.Context(), []int32{1}, sampled); err == nil {
 		t.Error("a spoilt session takes a call")
 	}
-	generate(t, session(t, g), []int32{1}, sampled)
+	Generate(t, Open(t, g), []int32{1}, sampled)
 }
 
 // closes: calls in progress end with an error, later ones are refused.
 func closes(t *testing.T, b Generators) {
 	g, _ := b.generator(t, b.Endless, 0)
-	s, late := session(t, g), session(t, g)
+	s, late := Open(t, g), Open(t, g)
 	done := make(chan error)
 	go func() {
 		_, err := s.Generate(t.Context(), []int32{1}, kernels.Sampling{Temperature: 1, MaxTokens: b.Endless / 2})
@@ -155,7 +157,7 @@ func closes(t *testing.T, b Generators) {
 
 func admits(t *testing.T, b Generators) {
 	g, cfg := b.generator(t, 100, 0)
-	s := session(t, g)
+	s := Open(t, g)
 	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
 	for name, c := range map[string]struct {
@@ -173,7 +175,7 @@ func admits(t *testing.T, b Generators) {
 			t.Errorf("%s: error %v, length %d", name, err, s.Len())
 		}
 	}
-	generate(t, s, []int32{1}, sampled)
+	Generate(t, s, []int32{1}, sampled)
 }
 
 func breaks(t *testing.T, b Generators) {
@@ -183,7 +185,7 @@ func breaks(t *testing.T, b Generators) {
 		w.Data[0] = float32(math.NaN())
 	}
 	g := b.New(t, r.Config, weights, 0)
-	if c, err := session(t, g).Generate(t.Context(), []int32{0}, sampled); err == nil {
+	if c, err := Open(t, g).Generate(t.Context(), []int32{0}, sampled); err == nil {
 		t.Errorf("sampled %v", c.Tokens)
 	}
 }
@@ -193,7 +195,7 @@ func counts(t *testing.T, b Generators) {
 	if g.Stats() != (kernels.GeneratorStats{}) {
 		t.Errorf("a new generator has done %+v", g.Stats())
 	}
-	generate(t, session(t, g), make([]int32, 10), kernels.Sampling{Temperature: 1, MaxTokens: 5})
+	Generate(t, Open(t, g), make([]int32, 10), kernels.Sampling{Temperature: 1, MaxTokens: 5})
 	g.Close()
 	got := g.Stats()
 	// 10 prompt tokens by 4 are 3 ticks, the last of which samples the first of 5 tokens.
