@@ -12,19 +12,23 @@ import (
 	"millrace/schemas"
 )
 
-// Parameters reads Task.Parameters, one JSON object, into the struct that into
-// points to. A key that the struct lacks is an error, as is anything behind the
-// object: a task is either understood or refused.
-func Parameters(task schemas.Task, into any) error {
+// Parameters reads Task.Parameters, one JSON object, and validates what it says. A key
+// that the struct lacks is an error, as is anything behind the object: a task is either
+// understood or refused.
+func Parameters[P interface{ Validate() error }](task schemas.Task) (p P, err error) {
 	dec := json.NewDecoder(bytes.NewReader([]byte(task.Parameters)))
 	dec.DisallowUnknownFields()
-	if err := dec.Decode(into); err != nil {
-		return fmt.Errorf("parameters of task %s: %w", task.ID, err)
+	if err = dec.Decode(&p); err == nil {
+		if _, end := dec.Token(); !errors.Is(end, io.EOF) {
+			err = errors.New("text after the JSON object")
+		} else {
+			err = p.Validate()
+		}
 	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return fmt.Errorf("parameters of task %s: text after the JSON object", task.ID)
+	if err != nil {
+		return p, fmt.Errorf("parameters of task %s: %w", task.ID, err)
 	}
-	return nil
+	return p, nil
 }
 
 // Task makes a task of an environment: its id is the environment's name, kind, and a

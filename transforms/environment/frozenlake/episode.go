@@ -68,12 +68,9 @@ type Environment struct{}
 
 // Start begins an episode.
 func (Environment) Start(task schemas.Task) (environment.Episode, error) {
-	var p Parameters
-	if err := environment.Parameters(task, &p); err != nil {
+	p, err := environment.Parameters[Parameters](task)
+	if err != nil {
 		return nil, err
-	}
-	if err := p.Validate(); err != nil {
-		return nil, fmt.Errorf("parameters of task %s: %w", task.ID, err)
 	}
 	board := NewBoard(p.Seed, p.Size, p.P, p.Reach)
 	return &episode{walk: newWalk(board, p.Seed, p.Slippery), speech: protocols[p.Protocol], steps: p.Steps}, nil

@@ -260,8 +260,8 @@ func TestApart(t *testing.T) {
 		}
 		test = map[string]bool{}
 		for _, task := range tasks {
-			var p Parameters
-			if err := environment.Parameters(task, &p); err != nil {
+			p, err := environment.Parameters[Parameters](task)
+			if err != nil {
 				t.Fatal(err)
 			}
 			if task.Split == Test {

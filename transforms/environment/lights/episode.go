@@ -58,12 +58,9 @@ type Environment struct{}
 
 // Start begins an episode.
 func (Environment) Start(task schemas.Task) (environment.Episode, error) {
-	var p Parameters
-	if err := environment.Parameters(task, &p); err != nil {
+	p, err := environment.Parameters[Parameters](task)
+	if err != nil {
 		return nil, err
-	}
-	if err := p.Validate(); err != nil {
-		return nil, fmt.Errorf("parameters of task %s: %w", task.ID, err)
 	}
 	e := &episode{shape: p.shape(), now: panel(p.On), lamps: map[string]string{}}
 	for lamp := range e.shape.lamps() {

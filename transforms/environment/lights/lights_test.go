@@ -92,12 +92,9 @@ func TestSet(t *testing.T) {
 	splits := map[string]int{}
 	states := map[uint32]bool{}
 	for _, task := range tasks {
-		var p Parameters
-		if err := environment.Parameters(task, &p); err != nil {
+		p, err := environment.Parameters[Parameters](task)
+		if err != nil {
 			t.Fatal(err)
-		}
-		if err := p.Validate(); err != nil {
-			t.Error(err)
 		}
 		if states[p.On] {
 			t.Errorf("panel %b is there twice", p.On)
