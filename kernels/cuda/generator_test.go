@@ -29,14 +29,10 @@ func newGenerator(t testing.TB, d *Device, weights kernels.Weights, o GeneratorO
 
 func newSession(t testing.TB, g kernels.Generator) *session {
 	t.Helper()
-	s, err := g.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.Close)
-	return s.(*session)
+	return kernelstest.Open(t, g).(*session)
 }
 
+// generate is kernelstest.Generate for goroutines, which must not end the test.
 func generate(t testing.TB, s kernels.Session, prompt []int32, sampling kernels.Sampling) kernels.Completion {
 	t.Helper()
 	c, err := s.Generate(t.Context(), prompt, sampling)

@@ -50,7 +50,7 @@ func Read(ctx context.Context, brokers, run, checkpoints string) (*Log, error) {
 			return scan(ctx, brokers, topic, schemas.Updates, func(u schemas.Update, _ schemas.Position) { l.Published(u.Step) }, func(schemas.Position) {})
 		}},
 	} {
-		if !written[input.topic] {
+		if holds, exists := written[input.topic]; exists && !holds && input.stage != "" {
 			l.Elsewhere(input.stage)
 		} else if err := input.scan(input.topic, input.stage); err != nil {
 			return nil, fmt.Errorf("reading the log of run %s: %w", run, err)

@@ -19,7 +19,8 @@ var styleSheet string
 //go:embed figure.html
 var figureSource string
 
-// parts are the templates that the pages include: "style" and "figure".
+// parts are the templates that the pages include: "style", "figure" and "table", which
+// wants Head and Rows.
 var parts = template.Must(template.Must(template.New("style").Parse(styleSheet)).New("figure").Parse(figureSource))
 
 var layout = template.Must(template.Must(parts.Clone()).New("page").Parse(pageSource))
@@ -40,7 +41,7 @@ type shownFigure struct {
 	Title, Unit string
 	SVG         template.HTML
 	Legend      []legend
-	Header      []string
+	Head        []string
 	Rows        [][]string
 }
 
@@ -89,13 +90,13 @@ func (f figure) show() (shownFigure, error) {
 	if err != nil {
 		return shownFigure{}, err
 	}
-	s := shownFigure{Title: f.title, Unit: f.unit, SVG: drawn, Header: []string{"step"}}
+	s := shownFigure{Title: f.title, Unit: f.unit, SVG: drawn, Head: []string{"step"}}
 	for i, c := range f.curves {
 		label := visible(c.label)
 		s.Legend = append(s.Legend, legend{Class: "c" + strconv.Itoa(i%palette), Label: label, Last: number(lastValue(c.values))})
-		s.Header = append(s.Header, label)
+		s.Head = append(s.Head, label)
 		if c.low != nil {
-			s.Header = append(s.Header, "low", "high")
+			s.Head = append(s.Head, "low", "high")
 		}
 	}
 	for i, step := range f.steps {
