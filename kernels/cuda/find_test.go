@@ -34,6 +34,11 @@ func TestFind(t *testing.T) {
 	_, err = find("", executable, working)
 	wantUnavailable(t, err, libraryFile, filepath.Join(dir, "copy", "bin"), filepath.Join(dir, "work", "kernels", "cuda", "build"), "MILLRACE_CUDA")
 
+	copied := func() (string, error) { return filepath.Join(dir, "copy"), nil }
+	if _, err := find("", executable, copied); strings.Count(err.Error(), filepath.Join(dir, "copy", "kernels")) != 1 {
+		t.Errorf("in the copy's own folder: %v; want each place once", err)
+	}
+
 	// Each is stronger than the one before.
 	for _, parts := range [][]string{{"work", "kernels", "cuda", "build"}, {"copy", "kernels", "cuda", "build"}, {"copy", "bin"}} {
 		want := file(append(parts, libraryFile)...)

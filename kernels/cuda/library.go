@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -54,7 +55,9 @@ func find(named string, executable, working func() (string, error)) (string, err
 		places = append(places, filepath.Join(dir, libraryFile), filepath.Join(filepath.Dir(dir), built))
 	}
 	if dir, err := working(); err == nil {
-		places = append(places, filepath.Join(dir, built))
+		if place := filepath.Join(dir, built); !slices.Contains(places, place) {
+			places = append(places, place)
+		}
 	}
 	for _, path := range places {
 		if _, err := os.Stat(path); err == nil {

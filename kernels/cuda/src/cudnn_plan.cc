@@ -44,7 +44,7 @@ struct Cudnn::Parts {
   DynamicLibrary products{{"libcublasLt.so.13", "libcublasLt.so.12"}, what_for};
   DynamicLibrary compiler{{"libnvrtc.so.13", "libnvrtc.so.12"}, what_for};
   DynamicLibrary builtins{{builtins_of(compiler)}, what_for};
-  DynamicLibrary library{{"libcudnn.so.9"}, what_for};
+  DynamicLibrary cudnn{{"libcudnn.so.9"}, what_for};
   decltype(cudnnGetVersion)* get_version;
   decltype(cudnnGetErrorString)* error_string;
   decltype(cudnnCreate)* create;
@@ -73,15 +73,15 @@ std::string dotted(size_t version) {
 
 Cudnn::Cudnn(cudaStream_t stream) : parts_(std::make_unique<Parts>()) {
   Parts& p = *parts_;
-  p.library.function(p.get_version, "cudnnGetVersion");
-  p.library.function(p.error_string, "cudnnGetErrorString");
-  p.library.function(p.create, "cudnnCreate");
-  p.library.function(p.destroy, "cudnnDestroy");
-  p.library.function(p.set_stream, "cudnnSetStream");
+  p.cudnn.function(p.get_version, "cudnnGetVersion");
+  p.cudnn.function(p.error_string, "cudnnGetErrorString");
+  p.cudnn.function(p.create, "cudnnCreate");
+  p.cudnn.function(p.destroy, "cudnnDestroy");
+  p.cudnn.function(p.set_stream, "cudnnSetStream");
   if (p.get_version() < oldest)
     throw Error(Status::unavailable,
-                p.library.path() + " is cuDNN " + version() + "; attention needs " + dotted(oldest));
-  fe::cudnn_dlhandle = dlopen(p.library.path().c_str(), RTLD_NOW | RTLD_NOLOAD);
+                p.cudnn.path() + " is cuDNN " + version() + "; attention needs " + dotted(oldest));
+  fe::cudnn_dlhandle = dlopen(p.cudnn.path().c_str(), RTLD_NOW | RTLD_NOLOAD);
   if (fe::cudnn_dlhandle == nullptr) throw Error(Status::unavailable, "opening cuDNN again: " + std::string(dlerror()));
   p.check(p.create(&p.handle), "starting cuDNN");
   p.check(p.set_stream(p.handle, stream), "giving cuDNN the stream");
