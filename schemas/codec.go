@@ -151,19 +151,21 @@ func (c *Codec[T]) decode(frame []byte) ([]T, error) {
 
 // Record returns the rows as an Arrow record, unchecked. The caller releases it.
 func (c *Codec[T]) Record(rows ...T) arrow.Record {
-	stream, err := c.newest().encode(0, rows)
-	if err != nil {
-		panic(fmt.Sprintf("schemas: %s: %v", c.name, err))
-	}
-	return onlyRecord(stream)
+	l := c.newest()
+	return l.encoder.record(l.schema, len(rows), l.writer(rows))
 }
 
 // encode returns room bytes, which are 0, and behind them the rows as an Arrow
 // IPC stream.
 func (l *layout[T]) encode(room int, rows []T) ([]byte, error) {
-	return l.encoder.encode(room, len(rows), func(b *body) {
+	return l.encoder.encode(room, len(rows), l.writer(rows))
+}
+
+// writer appends the columns of the rows to a body.
+func (l *layout[T]) writer(rows []T) func(*body) {
+	return func(b *body) {
 		writeColumns(b, l.columns, len(rows), func(i int) *T { return &rows[i] })
-	})
+	}
 }
 
 // Rows returns the rows of an Arrow record that this package or a Parquet

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
@@ -22,7 +23,8 @@ type encoder struct {
 	// node and buffer, which are pairs.
 	rows, length, node, buffer int
 	nodes, buffers             int
-	free                       sync.Pool // of *body
+	free                       sync.Pool    // of *body
+	newest                     atomic.Int64 // bytes of the last record
 }
 
 // newEncoder asks Arrow how it writes a schema.

@@ -1,12 +1,10 @@
 package schemas
 
 import (
-	"bytes"
 	"fmt"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
-	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
@@ -73,20 +71,4 @@ func (b *batch) add(d arrow.ArrayData) error {
 		}
 	}
 	return nil
-}
-
-// onlyRecord reads a stream of one record that this package has written. The
-// record shares its memory.
-func onlyRecord(stream []byte) arrow.Record {
-	r, err := ipc.NewReader(bytes.NewReader(stream))
-	if err != nil {
-		panic(fmt.Sprintf("schemas: reading our own stream: %v", err))
-	}
-	defer r.Release()
-	rec, err := r.Read()
-	if err != nil {
-		panic(fmt.Sprintf("schemas: reading our own record: %v", err))
-	}
-	rec.Retain()
-	return rec
 }

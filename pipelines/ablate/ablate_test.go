@@ -60,11 +60,16 @@ func TestSummaries(t *testing.T) {
 	if want := []float64{10, 30}; !slices.Equal(got[0].Reach[0].Steps, want) {
 		t.Errorf("steps to 0.7: %v, want %v", got[0].Reach[0].Steps, want)
 	}
+	// Steps 1, 11, 21 and 31 have 64 samples each.
+	if want := []float64{64, 192}; !slices.Equal(got[0].Reach[0].Rollouts, want) {
+		t.Errorf("rollouts to 0.7: %v, want %v", got[0].Reach[0].Rollouts, want)
+	}
+	near(t, "mean of the rollouts to 0.7", got[0].Reach[0].Paid.Mean, 128)
 	if reach := got[1].Reach[1]; reach.Reached != 0 || !math.IsNaN(reach.Mean.Mean) {
 		t.Errorf("steps to 0.9 of an arm that never came there: %+v", reach)
 	}
 	head, rows := r.Table()
-	if len(rows) != 2 || len(rows[0]) != len(head) || rows[1][len(head)-2] != "never" {
+	if len(rows) != 2 || len(rows[0]) != len(head) || rows[1][len(head)-3] != "never" || rows[1][len(head)-2] != "never" {
 		t.Errorf("table %v %v", head, rows)
 	}
 }

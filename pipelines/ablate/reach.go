@@ -13,10 +13,14 @@ type Reach struct {
 	// two evaluations in a row, this and the next, is at the target, so that one lucky
 	// draw does not count; NaN where the run never came there.
 	Steps []float64
-	// Reached counts the seeds that came there. Mean is over these alone, so that it
-	// flatters an arm of which few did: read both.
-	Reached int
-	Mean    Estimate
+	// Rollouts has the samples of the steps up to there, those of groups that were drawn
+	// again included: what the run paid in rollouts, where a recipe that replaces groups
+	// pays more a step.
+	Rollouts []float64
+	// Reached counts the seeds that came there. Mean and Paid, of Steps and Rollouts, are
+	// over these alone, so that they flatter an arm of which few did: read all three.
+	Reached    int
+	Mean, Paid Estimate
 }
 
 // Summary is what an arm came to.
@@ -77,20 +81,31 @@ func (r Results) curve(record journal.Record) (steps []int64, success []float64)
 func (r Results) reach(arm int, target float64) Reach {
 	out := Reach{Target: target}
 	for _, record := range r.Records[arm] {
-		at := math.NaN()
+		at, rollouts := math.NaN(), math.NaN()
 		steps, success := r.curve(record)
 		for i := range success {
 			next := success[min(i+1, len(success)-1)]
 			if (success[i]+next)/2 >= target {
-				at = float64(steps[i])
+				at, rollouts = float64(steps[i]), consumed(record, steps[i])
 				out.Reached++
 				break
 			}
 		}
-		out.Steps = append(out.Steps, at)
+		out.Steps, out.Rollouts = append(out.Steps, at), append(out.Rollouts, rollouts)
 	}
-	out.Mean = EstimateOf(out.Steps)
+	out.Mean, out.Paid = EstimateOf(out.Steps), EstimateOf(out.Rollouts)
 	return out
+}
+
+// consumed counts the samples of a run's steps up to one.
+func consumed(record journal.Record, until int64) float64 {
+	sum := 0.0
+	for _, s := range record.Steps {
+		if s.Number <= until {
+			sum += s.Metrics[journal.Consumed]
+		}
+	}
+	return sum
 }
 
 // areas has the mean success over the steps of each seed's run, NaN of one that has

@@ -42,7 +42,7 @@ func (r Results) Comparison(matrixYAML string) report.Comparison {
 		Notes: []string{
 			"Every number is a mean over seeds with its 95 % confidence interval (Student's t).",
 			"Area is the mean of held-out success over the steps of a run: how fast and how far in one number. Against " + r.Matrix.Arms[0].Name + " is the difference of areas, seed by seed; an interval without 0 is a difference.",
-			"Steps to a target are a mean over the seeds that came there, which are counted; a run counts at the first of two evaluations whose mean is at the target.",
+			"Steps to a target are a mean over the seeds that came there, which are counted; a run counts at the first of two evaluations whose mean is at the target. Rollouts to there include those of groups that were drawn again.",
 		},
 	}
 	c.Head, c.Rows = r.Table()
@@ -53,7 +53,7 @@ func (r Results) Comparison(matrixYAML string) report.Comparison {
 func (r Results) Table() (head []string, rows [][]string) {
 	head = []string{"arm", "what it changes", "runs", "last", "best", "area", "against " + r.Matrix.Arms[0].Name}
 	for _, t := range r.Matrix.Targets {
-		head = append(head, fmt.Sprintf("steps to %.0f %%", 100*t), "of the runs")
+		head = append(head, fmt.Sprintf("steps to %.0f %%", 100*t), "rollouts to there", "of the runs")
 	}
 	for i, s := range r.Summaries() {
 		row := []string{s.Arm.Name, s.Arm.Means, fmt.Sprint(s.Done), percent(s.Final), percent(s.Best), percent(s.Area), ""}
@@ -61,7 +61,7 @@ func (r Results) Table() (head []string, rows [][]string) {
 			row[len(row)-1] = points(s.Difference)
 		}
 		for _, reach := range s.Reach {
-			row = append(row, steps(reach.Mean), fmt.Sprintf("%d of %d", reach.Reached, s.Done))
+			row = append(row, whole(reach.Mean), whole(reach.Paid), fmt.Sprintf("%d of %d", reach.Reached, s.Done))
 		}
 		rows = append(rows, row)
 	}
@@ -74,7 +74,7 @@ func percent(e Estimate) string {
 func points(e Estimate) string {
 	return text(e, func(v float64) string { return fmt.Sprintf("%+.1f", 100*v) })
 }
-func steps(e Estimate) string {
+func whole(e Estimate) string {
 	return text(e, func(v float64) string { return fmt.Sprintf("%.0f", v) })
 }
 
