@@ -12,7 +12,7 @@ import (
 // Member is a rewarded trajectory on its way into its group: what the filter
 // decided of it, and where it was read.
 //
-// Inside a job it travels with its source (EncodeMember); between two jobs, one
+// Inside a job it travels with its source (EncodeMembers); between two jobs, one
 // that ends with the filter and one that begins behind it, as a record (Members).
 type Member struct {
 	Reward Reward
@@ -52,25 +52,29 @@ func (m Member) Validate() error {
 	return c.err()
 }
 
-// An encoded member is
+// Encoded members are
 //
-//	uvarint length of head | head, JSON | frame of one Reward
+//	uvarint length of heads | heads, a JSON array | frame of their Rewards
 type memberHead struct {
 	Source   Position
 	Excluded string `json:",omitempty"`
 	Counts   bool   `json:",omitempty"`
 }
 
-// EncodeMember returns the member as bytes; equal members give equal bytes. A
-// reward that breaks its contract is an *InvalidError.
-func EncodeMember(m Member) ([]byte, error) {
-	head, err := json.Marshal(memberHead{m.Source, m.Excluded, m.Counts})
-	if err != nil {
-		return nil, fmt.Errorf("encoding the head of member %q: %w", m.Reward.Trajectory.ID, err)
+// EncodeMembers returns the members, one or more, as bytes; equal members give equal
+// bytes. A reward that breaks its contract is an *InvalidError.
+func EncodeMembers(members ...Member) ([]byte, error) {
+	heads, rewards := make([]memberHead, len(members)), make([]Reward, len(members))
+	for i, m := range members {
+		heads[i], rewards[i] = memberHead{m.Source, m.Excluded, m.Counts}, m.Reward
 	}
-	frame, err := Rewards.Encode(m.Reward)
+	head, err := json.Marshal(heads)
 	if err != nil {
-		return nil, fmt.Errorf("encoding member %q: %w", m.Reward.Trajectory.ID, err)
+		return nil, fmt.Errorf("encoding the heads of %d members: %w", len(members), err)
+	}
+	frame, err := Rewards.Encode(rewards...)
+	if err != nil {
+		return nil, fmt.Errorf("encoding %d members: %w", len(members), err)
 	}
 	b := make([]byte, 0, binary.MaxVarintLen64+len(head)+len(frame))
 	b = binary.AppendUvarint(b, uint64(len(head)))
@@ -78,24 +82,44 @@ func EncodeMember(m Member) ([]byte, error) {
 	return append(b, frame...), nil
 }
 
-// DecodeMember reads what EncodeMember wrote. Anything else is an error marked
+// DecodeMembers reads what EncodeMembers wrote. Anything else is an error marked
 // ErrCorrupt or an *InvalidError.
-func DecodeMember(b []byte) (Member, error) {
+func DecodeMembers(b []byte) ([]Member, error) {
 	n, k := binary.Uvarint(b)
 	if k <= 0 || n > uint64(len(b)-k) {
-		return Member{}, corrupt("member of %d bytes tells a head of %d", len(b), n)
+		return nil, corrupt("members of %d bytes tell heads of %d", len(b), n)
 	}
-	var head memberHead
-	if err := json.Unmarshal(b[k:k+int(n)], &head); err != nil {
-		return Member{}, corrupt("head of a member: %v", err)
+	var heads []memberHead
+	if err := json.Unmarshal(b[k:k+int(n)], &heads); err != nil {
+		return nil, corrupt("heads of members: %v", err)
 	}
-	reward, err := Rewards.DecodeOne(b[k+int(n):])
+	rewards, err := Rewards.Decode(b[k+int(n):])
 	if err != nil {
-		return Member{}, fmt.Errorf("decoding a member: %w", err)
+		return nil, fmt.Errorf("decoding members: %w", err)
 	}
-	return Member{reward, head.Source, head.Excluded, head.Counts}, nil
+	if len(heads) != len(rewards) {
+		return nil, corrupt("%d heads of %d members", len(heads), len(rewards))
+	}
+	members := make([]Member, len(heads))
+	for i, h := range heads {
+		members[i] = Member{rewards[i], h.Source, h.Excluded, h.Counts}
+	}
+	return members, nil
+}
+
+func decodeMember(b []byte) (Member, error) {
+	members, err := DecodeMembers(b)
+	if err == nil && len(members) != 1 {
+		err = corrupt("%d members where one belongs", len(members))
+	}
+	if err != nil {
+		return Member{}, err
+	}
+	return members[0], nil
 }
 
 func init() {
-	beam.RegisterCoder(reflect.TypeFor[Member](), EncodeMember, DecodeMember)
+	beam.RegisterCoder(reflect.TypeFor[Member](), encodeMember, decodeMember)
 }
+
+func encodeMember(m Member) ([]byte, error) { return EncodeMembers(m) }

@@ -2,6 +2,7 @@ package schemas
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"testing"
 
@@ -39,35 +40,38 @@ func TestMemberRoundTrip(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := aMember()
 			change(&m)
-			b, err := EncodeMember(m)
+			want := []Member{m, aMember()}
+			b, err := EncodeMembers(want...)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := DecodeMember(b)
+			got, err := DecodeMembers(b)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if d := cmp.Diff(m, got); d != "" {
-				t.Errorf("round trip changed the member (-want +got):\n%s", d)
+			if d := cmp.Diff(want, got); d != "" {
+				t.Errorf("round trip changed the members (-want +got):\n%s", d)
 			}
 		})
 	}
 }
 
-// FuzzDecodeMember: no input panics; whatever is accepted encodes and decodes
+// FuzzDecodeMembers: no input panics; whatever is accepted encodes and decodes
 // to itself; whatever is refused says that it is corrupt or invalid.
-func FuzzDecodeMember(f *testing.F) {
-	b, err := EncodeMember(aMember())
-	if err != nil {
-		f.Fatal(err)
+func FuzzDecodeMembers(f *testing.F) {
+	for _, members := range [][]Member{{aMember()}, {aMember(), aMember(), aMember()}} {
+		b, err := EncodeMembers(members...)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+		f.Add(b[:len(b)/2])
 	}
-	f.Add(b)
-	f.Add(b[:len(b)/2])
 	f.Add([]byte{})
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01})
-	f.Add([]byte("\x02{}"))
+	f.Add([]byte("\x02[]"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		m, err := DecodeMember(b)
+		members, err := DecodeMembers(b)
 		if err != nil {
 			_, invalid := errors.AsType[*InvalidError](err)
 			if !invalid && !errors.Is(err, ErrCorrupt) {
@@ -75,14 +79,30 @@ func FuzzDecodeMember(f *testing.F) {
 			}
 			return
 		}
-		again, err := EncodeMember(m)
+		again, err := EncodeMembers(members...)
 		if err != nil {
 			t.Fatalf("encoding what was decoded: %v", err)
 		}
-		if m2, err := DecodeMember(again); err != nil {
+		if members, err = DecodeMembers(again); err != nil {
 			t.Fatalf("decoding again: %v", err)
-		} else if again2, _ := EncodeMember(m2); !bytes.Equal(again, again2) {
+		} else if again2, _ := EncodeMembers(members...); !bytes.Equal(again, again2) {
 			t.Fatal("encoding is not stable")
 		}
 	})
+}
+
+func TestHeadsAreOfTheirMembers(t *testing.T) {
+	one, err := EncodeMembers(aMember())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, k := binary.Uvarint(one)
+	length, _ := binary.Uvarint(one)
+	head, frame := one[k:k+int(length)], one[k+int(length):]
+	for _, heads := range []string{"[]", "[" + string(head[1:len(head)-1]) + "," + string(head[1:])} {
+		forged := append(binary.AppendUvarint(nil, uint64(len(heads))), heads...)
+		if _, err := DecodeMembers(append(forged, frame...)); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("heads %s of one member: error %v", heads, err)
+		}
+	}
 }

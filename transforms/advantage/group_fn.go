@@ -26,7 +26,8 @@ var began = time.Now()
 var now = func() time.Time { return began.Add(time.Since(began)) }
 
 // groupFn moves data between Beam and the groups of a bucket. It uses what every
-// portable runner offers: a bag, a value, and one family of event-time timers.
+// portable runner offers: a bag, a value, and one family of event-time timers. Each
+// call to them is a message to the runner and an answer.
 //
 // Invariant: where a bucket has open groups, its timer is set at the first due;
 // where it has none, it is not set. For as long as one is, Prism keeps the bytes
@@ -51,59 +52,27 @@ func newGroupFn(c Config) *groupFn {
 	}
 }
 
-// ProcessElement offers one member to its group. An error is about the runner's
-// state, never about the member.
-func (fn *groupFn) ProcessElement(c ctx, sp state.Provider, tp timers.Provider, key int64, m schemas.Member, emit func(Closed)) error {
-	countMembers.Inc(c, 1)
-	refuse := func(reason schemas.Reason, message string) {
-		countRefused.Inc(c, 1)
-		letter := letterOf(m, reason, message)
-		letter.Time = now().UnixMicro()
-		emit(Closed{DeadLetters: []schemas.DeadLetter{letter}, Sources: []schemas.Position{m.Source}})
-	}
-	d, err := newDraft(m)
-	if err != nil {
-		refuse(schemas.ReasonOf(err), err.Error())
-		return nil
-	}
-	encoded, digest, err := d.encode()
-	if err != nil {
-		refuse(schemas.ReasonOf(err), err.Error())
-		return nil
-	}
+// ProcessElement offers members to their groups. An error is about the runner's
+// state, never about a member.
+func (fn *groupFn) ProcessElement(c ctx, sp state.Provider, tp timers.Provider, key int64, a Arrivals, emit func(Closed)) error {
 	b, err := fn.recall(sp, key)
 	if err != nil {
 		return err
 	}
 	b.forget(now().UnixMilli())
-	group := entry{ID: d.GroupID}
-	if i := b.index(d.GroupID); i >= 0 {
-		group = b.groups[i]
-	}
 	was, set := b.due()
-	switch v := group.Add(Entry{d.Rollout, digest}, d.GroupSize); v {
-	case Joined:
-		if len(group.Entries) == 1 {
-			group.Due = now().Add(fn.Config.CloseAfter).UnixMilli()
-		}
-		if err := fn.Drafts.Add(sp, labelled(group.ID, encoded)); err != nil {
-			return fmt.Errorf("keeping %s in group %s: %w", d.ID, group.ID, err)
-		}
-	case Completed:
-		if err := fn.leave(c, sp, &group, []draft{d}, emit); err != nil {
+	offering := offering{fn: fn, state: sp, bucket: &b, emit: emit}
+	for _, m := range a.Members {
+		if err := offering.offer(c, m); err != nil {
 			return err
 		}
-	case Repeat:
-		countRepeats.Inc(c, 1)
-		emit(Closed{Sources: []schemas.Position{m.Source}})
-		return nil
-	case Conflict, Late, Misfit:
-		refuse(group.refusal(v, &d))
-		return nil
-	default:
-		return fmt.Errorf("group %s: no rule for verdict %v", group.ID, v)
 	}
-	b.put(group)
+	if !offering.changed {
+		return nil
+	}
+	if err := offering.keep(); err != nil {
+		return err
+	}
 	switch due, some := b.due(); {
 	case some && (!set || due != was):
 		fn.Timer.Set(tp, time.UnixMilli(due))
@@ -137,9 +106,11 @@ func (fn *groupFn) expire(c ctx, at int64, sp state.Provider, tp timers.Provider
 			}
 		case group.Close():
 			countShort.Inc(c, 1)
-			if err := fn.leave(c, sp, &group, nil, emit); err != nil {
+			drafts, err := fn.drafts(sp, group.ID)
+			if err != nil {
 				return err
 			}
+			fn.leave(c, &group, drafts, emit)
 			b.put(group)
 		}
 	}
@@ -149,19 +120,8 @@ func (fn *groupFn) expire(c ctx, at int64, sp state.Provider, tp timers.Provider
 	return fn.remember(sp, key, b)
 }
 
-// leave emits a closed group, whose drafts are those kept and those given.
-func (fn *groupFn) leave(c ctx, sp state.Provider, group *entry, drafts []draft, emit func(Closed)) error {
-	kept, err := fn.drafts(sp, group.ID)
-	if err != nil {
-		return err
-	}
-	for _, b := range kept {
-		d, err := decodeDraft(b)
-		if err != nil {
-			return fmt.Errorf("reading a member of group %s: %w", group.ID, err)
-		}
-		drafts = append(drafts, d)
-	}
+// leave emits a closed group, whose drafts are given.
+func (fn *groupFn) leave(c ctx, group *entry, drafts []draft, emit func(Closed)) {
 	samples, letters := settle(fn.Config, drafts)
 	for i := range letters {
 		letters[i].Time = now().UnixMicro()
@@ -175,11 +135,10 @@ func (fn *groupFn) leave(c ctx, sp state.Provider, group *entry, drafts []draft,
 	countNotFinite.Inc(c, int64(len(letters)))
 	emit(Closed{Samples: samples, DeadLetters: letters, Sources: sources})
 	group.Due = now().Add(fn.Config.RememberFor).UnixMilli()
-	return nil
 }
 
 // drafts takes the drafts of a group out of its bucket.
-func (fn *groupFn) drafts(sp state.Provider, id string) (own [][]byte, err error) {
+func (fn *groupFn) drafts(sp state.Provider, id string) (own []draft, err error) {
 	all, _, err := fn.Drafts.Read(sp)
 	if err != nil {
 		return nil, fmt.Errorf("reading the members of group %s: %w", id, err)
@@ -190,7 +149,11 @@ func (fn *groupFn) drafts(sp state.Provider, id string) (own [][]byte, err error
 	for _, b := range all {
 		label := cut{rest: b}
 		if string(label.bytes(label.number(math.MaxInt32))) == id {
-			own = append(own, label.rest)
+			d, err := decodeDraft(label.rest)
+			if err != nil {
+				return nil, fmt.Errorf("reading a member of group %s: %w", id, err)
+			}
+			own = append(own, d)
 		} else if err := fn.Drafts.Add(sp, b); err != nil {
 			return nil, fmt.Errorf("keeping a member beside group %s: %w", id, err)
 		}

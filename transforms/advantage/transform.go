@@ -5,14 +5,11 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/state"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/timers"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
-
-	"millrace/schemas"
 )
 
 func init() {
-	register.Function1x2(byBucket)
 	register.Emitter1[Closed]()
-	register.DoFn6x1[ctx, state.Provider, timers.Provider, int64, schemas.Member, func(Closed), error](&groupFn{})
+	register.DoFn6x1[ctx, state.Provider, timers.Provider, int64, Arrivals, func(Closed), error](&groupFn{})
 }
 
 // Advantage assembles the groups of a PCollection<schemas.Member> that passed
@@ -26,10 +23,5 @@ func Advantage(s beam.Scope, c Config, members beam.PCollection) beam.PCollectio
 		panic(err)
 	}
 	s = s.Scope("advantage.Advantage")
-	keyed := beam.ParDo(s, byBucket, members)
-	return beam.ParDo(s, newGroupFn(c), keyed)
-}
-
-func byBucket(m schemas.Member) (int64, schemas.Member) {
-	return bucketOf(m.Reward.Trajectory.GroupID), m
+	return beam.ParDo(s, newGroupFn(c), beam.ParDo(s, &gatherFn{}, members))
 }

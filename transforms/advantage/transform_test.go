@@ -32,10 +32,11 @@ func init() {
 	now = func() time.Time { return hour0.Add(time.Duration(clock.Load()) * time.Hour) }
 }
 
-// arrive turns an event of a test's script into a member, or moves the clock:
+// arrive turns an event of a test's script into members, which are in one bundle, or
+// moves the clock:
 //
 //	"clock HOUR"
-//	"member GROUP ROLLOUT SIZE REWARD"
+//	"member GROUP ROLLOUT SIZE REWARD; member ..."
 func arrive(event string, emit func(schemas.Member)) {
 	var group string
 	var rollout, size int32
@@ -45,10 +46,12 @@ func arrive(event string, emit func(schemas.Member)) {
 		clock.Store(hour)
 		return
 	}
-	if _, err := fmt.Sscanf(event, "member %s %d %d %g", &group, &rollout, &size, &reward); err != nil {
-		panic(fmt.Sprintf("event %q: %v", event, err))
+	for one := range strings.SplitSeq(event, "; ") {
+		if _, err := fmt.Sscanf(one, "member %s %d %d %g", &group, &rollout, &size, &reward); err != nil {
+			panic(fmt.Sprintf("event %q: %v", one, err))
+		}
+		emit(weighing(group, rollout, size, reward))
 	}
-	emit(weighing(group, rollout, size, reward))
 }
 
 // describe is what the tests look at of a Closed.
@@ -209,6 +212,28 @@ func TestMemoryEnds(t *testing.T) {
 		"duplicate a#0.0 1 sources",
 		"a#0.0 +0 (1/2) 1 sources",
 	)
+}
+
+// Members of one bundle fare as if each came by itself: in a group that is complete
+// with them, that waits in the state, that stays open, that has closed, and beside
+// those that are refused.
+func TestBundles(t *testing.T) {
+	got := play(t, streaming(), []string{
+		"member a 0 3 1; member b 1 2 1; member a 2 3 1; member c 0 3 1",
+		"member b 0 2 0; member b 0 2 0; member d 0 2 1; member d 0 2 0; member d 1 2 0; member a 1 3 0; member c 1 3 0; member d 5 2 0",
+		"-> 3",
+	},
+		"b#0.0 -1 (2/2) b#1.0 +1 (2/2) 2 sources",
+		"1 sources",
+		"duplicate d#0.0 1 sources",
+		"d#0.0 +1 (2/2) d#1.0 -1 (2/2) 2 sources",
+		"a#0.0 +0.5 (3/3) a#1.0 -1 (3/3) a#2.0 +0.5 (3/3) 3 sources",
+		"invalid d#5.0 1 sources",
+		"c#0.0 +1 (2/3) c#1.0 -1 (2/3) 2 sources",
+	)
+	if got["groups"] != 4 || got["groups_short"] != 1 || got["refused"] != 2 || got["repeats"] != 1 {
+		t.Errorf("counters %v", got)
+	}
 }
 
 // The same members by beam.Create, as a bounded pipeline has them.
