@@ -45,6 +45,20 @@ func TestNeighboursDoNotMeet(t *testing.T) {
 	if got["groups"] != 3 || got["groups_short"] != 2 || got["repeats"] != 1 || got["left_open"] != 1 {
 		t.Errorf("counters %v", got)
 	}
+	// Those that complete, are short or are refused together.
+	play(t, streaming(), []string{
+		"member " + a + " 0 2 0; member " + b + " 0 2 1; member " + c + " 0 3 1",
+		"member " + a + " 1 2 1; member " + b + " 1 2 0; member " + c + " 1 3 0; member " + b + " 1 2 1", "-> 3",
+	},
+		a+"#0.0 -1 (2/2) "+a+"#1.0 +1 (2/2) 2 sources",
+		b+"#0.0 +1 (2/2) "+b+"#1.0 -1 (2/2) 2 sources",
+		"duplicate "+b+"#1.0 1 sources",
+		c+"#0.0 +1 (2/3) "+c+"#1.0 -1 (2/3) 2 sources",
+	)
+	play(t, streaming(), []string{"member " + a + " 0 2 0; member " + b + " 0 2 1", "-> 3"},
+		a+"#0.0 +0 (1/2) 1 sources",
+		b+"#0.0 +0 (1/2) 1 sources",
+	)
 	end := streaming()
 	end.CloseAtEnd = true
 	play(t, end, []string{"member " + a + " 0 2 0", "-> 1", "member " + b + " 0 2 1", "member " + b + " 1 2 0", "member " + c + " 2 3 1"},

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/cespare/xxhash/v2"
-
 	"millrace/schemas"
 )
 
@@ -75,6 +73,9 @@ func newDraft(m schemas.Member) (draft, error) {
 			d.mask()
 		}
 	}
+	if err := d.Validate(); err != nil {
+		return draft{}, err
+	}
 	return d, nil
 }
 
@@ -106,23 +107,19 @@ type draftHead struct {
 	NotFinite string `json:",omitempty"`
 }
 
-// encode returns the draft as bytes and the digest of all of it but its source.
-func (d *draft) encode() (b []byte, digest uint64, err error) {
+// encode returns the draft as bytes.
+func (d *draft) encode() ([]byte, error) {
 	head, err := json.Marshal(draftHead{d.source, d.notFinite})
 	if err != nil {
-		return nil, 0, fmt.Errorf("encoding the head of draft %q: %w", d.ID, err)
+		return nil, fmt.Errorf("encoding the head of draft %q: %w", d.ID, err)
 	}
 	frame, err := schemas.Samples.Encode(d.Sample)
 	if err != nil {
-		return nil, 0, fmt.Errorf("encoding draft %q: %w", d.ID, err)
+		return nil, fmt.Errorf("encoding draft %q: %w", d.ID, err)
 	}
-	b = make([]byte, 0, binary.MaxVarintLen64+len(head)+len(frame))
+	b := make([]byte, 0, binary.MaxVarintLen64+len(head)+len(frame))
 	b = binary.AppendUvarint(b, uint64(len(head)))
-	b = append(append(b, head...), frame...)
-	h := xxhash.New()
-	_, _ = h.Write(frame)
-	_, _ = h.WriteString(d.notFinite)
-	return b, h.Sum64(), nil
+	return append(append(b, head...), frame...), nil
 }
 
 func decodeDraft(b []byte) (draft, error) {

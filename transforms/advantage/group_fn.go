@@ -2,9 +2,7 @@ package advantage
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -61,7 +59,8 @@ func (fn *groupFn) ProcessElement(c ctx, sp state.Provider, tp timers.Provider, 
 	}
 	b.forget(now().UnixMilli())
 	was, set := b.due()
-	offering := offering{fn: fn, state: sp, bucket: &b, emit: emit}
+	drafts := &openDrafts{bag: fn.Drafts, state: sp}
+	offering := offering{fn: fn, bucket: &b, drafts: drafts, emit: emit}
 	for _, m := range a.Members {
 		if err := offering.offer(c, m); err != nil {
 			return err
@@ -70,8 +69,8 @@ func (fn *groupFn) ProcessElement(c ctx, sp state.Provider, tp timers.Provider, 
 	if !offering.changed {
 		return nil
 	}
-	if err := offering.keep(); err != nil {
-		return err
+	if err := drafts.store(); err != nil {
+		return fmt.Errorf("bucket %d: %w", key, err)
 	}
 	switch due, some := b.due(); {
 	case some && (!set || due != was):
@@ -95,24 +94,25 @@ func (fn *groupFn) expire(c ctx, at int64, sp state.Provider, tp timers.Provider
 	if err != nil {
 		return err
 	}
+	open := &openDrafts{bag: fn.Drafts, state: sp}
 	for _, group := range b.take(at) { // none, if the timer was set again since
+		drafts, err := open.take(group.ID, len(group.Entries))
+		if err != nil {
+			return err
+		}
 		// Before its time a timer fires only because the input ended.
 		ended := now().UnixMilli() < group.Due
 		switch {
 		case ended && !fn.Config.CloseAtEnd:
 			countLeftOpen.Inc(c, int64(len(group.Entries)))
-			if _, err := fn.drafts(sp, group.ID); err != nil {
-				return err
-			}
 		case group.Close():
 			countShort.Inc(c, 1)
-			drafts, err := fn.drafts(sp, group.ID)
-			if err != nil {
-				return err
-			}
 			fn.leave(c, &group, drafts, emit)
 			b.put(group)
 		}
+	}
+	if err := open.store(); err != nil {
+		return fmt.Errorf("bucket %d: %w", key, err)
 	}
 	if due, some := b.due(); some {
 		fn.Timer.Set(tp, time.UnixMilli(due))
@@ -135,37 +135,6 @@ func (fn *groupFn) leave(c ctx, group *entry, drafts []draft, emit func(Closed))
 	countNotFinite.Inc(c, int64(len(letters)))
 	emit(Closed{Samples: samples, DeadLetters: letters, Sources: sources})
 	group.Due = now().Add(fn.Config.RememberFor).UnixMilli()
-}
-
-// drafts takes the drafts of a group out of its bucket.
-func (fn *groupFn) drafts(sp state.Provider, id string) (own []draft, err error) {
-	all, _, err := fn.Drafts.Read(sp)
-	if err != nil {
-		return nil, fmt.Errorf("reading the members of group %s: %w", id, err)
-	}
-	if err := fn.Drafts.Clear(sp); err != nil {
-		return nil, fmt.Errorf("clearing the members of group %s: %w", id, err)
-	}
-	for _, b := range all {
-		label := cut{rest: b}
-		if string(label.bytes(label.number(math.MaxInt32))) == id {
-			d, err := decodeDraft(label.rest)
-			if err != nil {
-				return nil, fmt.Errorf("reading a member of group %s: %w", id, err)
-			}
-			own = append(own, d)
-		} else if err := fn.Drafts.Add(sp, b); err != nil {
-			return nil, fmt.Errorf("keeping a member beside group %s: %w", id, err)
-		}
-	}
-	return own, nil
-}
-
-// labelled is an encoded draft behind the id of its group.
-func labelled(id string, draft []byte) []byte {
-	b := make([]byte, 0, binary.MaxVarintLen32+len(id)+len(draft))
-	b = append(binary.AppendUvarint(b, uint64(len(id))), id...)
-	return append(b, draft...)
 }
 
 func (fn *groupFn) recall(sp state.Provider, key int64) (bucket, error) {

@@ -2,9 +2,6 @@ package advantage
 
 import (
 	"fmt"
-	"slices"
-
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/state"
 
 	"millrace/schemas"
 )
@@ -12,20 +9,11 @@ import (
 // offering is members that are offered to the groups of a bucket together.
 type offering struct {
 	fn     *groupFn
-	state  state.Provider
 	bucket *bucket
+	drafts *openDrafts
 	emit   func(Closed)
-
-	// joined are the drafts of open groups that the state does not have yet, in the
-	// order of arrival: a group that is complete at once never has any there.
-	joined []joined
 	// changed says that the bucket has.
 	changed bool
-}
-
-type joined struct {
-	draft   draft
-	encoded []byte
 }
 
 // offer offers a member to its group.
@@ -42,9 +30,9 @@ func (o *offering) offer(c ctx, m schemas.Member) error {
 		refuse(schemas.ReasonOf(err), err.Error())
 		return nil
 	}
-	encoded, digest, err := d.encode()
+	digest, err := d.digest()
 	if err != nil {
-		refuse(schemas.ReasonOf(err), err.Error())
+		refuse(schemas.Invalid, err.Error())
 		return nil
 	}
 	group := entry{ID: d.GroupID}
@@ -56,15 +44,12 @@ func (o *offering) offer(c ctx, m schemas.Member) error {
 		if len(group.Entries) == 1 {
 			group.Due = now().Add(o.fn.Config.CloseAfter).UnixMilli()
 		}
-		o.joined = append(o.joined, joined{d, encoded})
+		o.drafts.joined = append(o.drafts.joined, d)
 	case Completed:
-		drafts := append(o.take(group.ID), d)
-		if len(drafts) < len(group.Entries) {
-			kept, err := o.fn.drafts(o.state, group.ID)
-			if err != nil {
-				return err
-			}
-			drafts = append(kept, drafts...)
+		o.drafts.joined = append(o.drafts.joined, d)
+		drafts, err := o.drafts.take(group.ID, len(group.Entries))
+		if err != nil {
+			return err
 		}
 		o.fn.leave(c, &group, drafts, o.emit)
 	case Repeat:
@@ -79,27 +64,5 @@ func (o *offering) offer(c ctx, m schemas.Member) error {
 	}
 	o.bucket.put(group)
 	o.changed = true
-	return nil
-}
-
-// take removes the drafts of a group that have joined.
-func (o *offering) take(id string) (drafts []draft) {
-	o.joined = slices.DeleteFunc(o.joined, func(j joined) bool {
-		own := j.draft.GroupID == id
-		if own {
-			drafts = append(drafts, j.draft)
-		}
-		return own
-	})
-	return drafts
-}
-
-// keep puts the drafts that have joined into the state.
-func (o *offering) keep() error {
-	for _, j := range o.joined {
-		if err := o.fn.Drafts.Add(o.state, labelled(j.draft.GroupID, j.encoded)); err != nil {
-			return fmt.Errorf("keeping %s in group %s: %w", j.draft.ID, j.draft.GroupID, err)
-		}
-	}
 	return nil
 }
