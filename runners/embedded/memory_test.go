@@ -79,7 +79,7 @@ const flatWithin = 32 << 20
 // TestMemoryIsFlat sends small records through the advantage stage, as fast as
 // it takes them, and looks at the heap on the way, each time when all that was sent
 // is done with: then the stage's memory must not depend on how many there were. Ten
-// million take some hours:
+// million take half an hour or more:
 //
 //	go test ./runners/embedded -run TestMemoryIsFlat -records 10000000 -timeout 24h -v
 func TestMemoryIsFlat(t *testing.T) {

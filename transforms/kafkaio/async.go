@@ -91,7 +91,8 @@ type asyncFn struct {
 const (
 	// A stage is asked again after asyncSoon at the earliest, after asyncBusy at the
 	// latest while records finish, else after asyncIdle (see pace). Outputs do not
-	// wait for it, only acks and commits do, so it is chosen for cost: see readGap.
+	// wait for it, only acks and commits do, so it is chosen for cost: a bundle is some
+	// dozen messages between Prism and the worker.
 	asyncSoon = 10 * time.Millisecond
 	asyncBusy = 2 * time.Second
 	asyncIdle = 4 * time.Second

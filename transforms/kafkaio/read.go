@@ -95,11 +95,9 @@ const (
 	readSlice      = 50 * time.Millisecond
 	readSliceBytes = 8 << 20
 	// A partition with more to take is asked again after readMore; one that was
-	// emptied after readGap, so that records that come one by one share bundles. Each
-	// bundle costs Prism about 8 ms of a core where all cores are busy: it spins
-	// from a bundle's last output until its response.
+	// emptied after readGap, so that records that come one by one share bundles.
 	readMore = 10 * time.Millisecond
-	readGap  = 100 * time.Millisecond
+	readGap  = 20 * time.Millisecond
 	// With nothing to take, a bundle waits for news this long. Beam moves the
 	// watermark between bundles, so it bounds how late a timer fires.
 	readWait = 2 * time.Second
