@@ -6,10 +6,14 @@ the files that a run leaves.
     bin/millrace train --config docs/configs/frozenlake.yaml --set learn.keep_every=1 \
         --set steps=1 --set learn.minibatches=1 --dir runs/lake
     python docs/ablations/torch_frozenlake.py check runs/lake
+    bin/millrace train --config docs/configs/frozenlake.yaml --set learn.keep_every=1 \
+        --set steps=5 --set evaluate.every=0 --dir runs/lake-5
+    python docs/ablations/torch_frozenlake.py replay runs/lake-5
     python docs/ablations/torch_frozenlake.py train runs/lake --seed 7 > torch-7.jsonl
 
 check plays the recorded actions of step 1 again, compares the token ids, and computes loss
-and gradient of every weight on the recorded samples. train begins from the run's first
+and gradient of every weight on the recorded samples. replay trains on the recorded samples
+of all steps and compares the weights after each. train begins from the run's first
 weights, draws its own rollouts, and prints success on the held-out maps.
 """
 
@@ -247,6 +251,35 @@ def compare(what, torchs, ours):
     assert difference < 1e-4, f"{what} differs"
 
 
+def replay(run):
+    """Trains on the recorded samples, step by step, and compares the weights that come of it."""
+    model = AutoModelForCausalLM.from_pretrained(run / "random", attn_implementation="eager")
+    optimizer = torch.optim.AdamW(model.parameters(), **ADAM)
+    recorded = pyarrow.dataset.dataset(run / "data" / "samples", partitioning="hive").to_table().to_pylist()
+    before = {name: p.detach().clone() for name, p in model.named_parameters()}
+    for step in range(1 + max(s["iteration"] for s in recorded)):
+        samples = sorted((s for s in recorded if s["iteration"] == step), key=lambda s: s["id"])
+        for part in torch.arange(len(samples)).chunk(MINIBATCHES):
+            minibatch = [samples[i] for i in part]
+            now = log_probs(model, [s["tokens"] for s in minibatch])
+            mask = padded([s["loss_mask"] for s in minibatch], now.shape[1], torch.bool, False)
+            behaviour = torch.where(mask, padded([s["log_probs"] for s in minibatch], now.shape[1], torch.float32, 0), 0)
+            advantage = torch.tensor([s["advantage"] for s in minibatch])
+            loss = objective(now, behaviour, mask, advantage, sum(s["weight"] == 1 for s in minibatch))
+            optimizer.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), CLIP_NORM)
+            optimizer.step()
+        ours = load_file(run / "checkpoints" / f"step-{step + 1:06d}" / "model.safetensors")
+        apart = travelled = 0.0
+        for name, p in model.named_parameters():
+            apart += (ours[name].float() - p.detach()).double().square().sum().item()
+            travelled += (p.detach() - before[name]).double().square().sum().item()
+        difference = math.sqrt(apart / travelled)
+        print(f"step {step + 1}: weights apart by {difference:.2e} of the way that they have gone", flush=True)
+        assert difference < 0.05, "other weights"
+
+
 @torch.no_grad()
 def play(model, chat, lakes, temperature, rng):
     rollouts = [Rollout(chat, lake) for lake in lakes]
@@ -299,7 +332,7 @@ def train(run, steps, every, seed):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("command", choices=["check", "train"])
+    parser.add_argument("command", choices=["check", "replay", "train"])
     parser.add_argument("run", type=pathlib.Path, help="run directory of millrace train")
     parser.add_argument("--steps", type=int, default=60)
     parser.add_argument("--every", type=int, default=10)
@@ -307,6 +340,8 @@ def main():
     args = parser.parse_args()
     if args.command == "check":
         check(args.run)
+    elif args.command == "replay":
+        replay(args.run)
     else:
         train(args.run, args.steps, args.every, args.seed)
 

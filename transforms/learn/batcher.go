@@ -17,7 +17,8 @@ import (
 //	                 be complete; what else is of iteration v or before expires.
 //	                 A member sampled at a version above its iteration is of an
 //	                 order that was run again behind its step: a replay, which may
-//	                 see it before the first, must not take it
+//	                 see it before the first, must not take it, nor those that its
+//	                 group closed with, whose advantages know of it
 //	MaxStaleness > 0 the first GroupsPerStep groups to be complete, of any
 //	                 iteration; members sampled at a version below
 //	                 v - MaxStaleness leave as dead letters
@@ -96,8 +97,9 @@ func newBatcher(groupsPerStep int, maxStaleness int64, maxDraws int, ledger *Led
 // Add gives a sample to its group. It returns whether the sample is kept, and
 // the samples that leave instead; one that is neither kept nor among them is a
 // repetition, and needs no answer. unusable says why the sample cannot be
-// trained on, if it cannot: it then only fills its place in the group.
-func (b *Batcher) Add(s schemas.Sample, source schemas.Position, unusable string) (kept bool, drops []Drop) {
+// trained on, if it cannot: it then only fills its place in the group. newest is the
+// newest version that sampled a member of those that its group closed with.
+func (b *Batcher) Add(s schemas.Sample, source schemas.Position, unusable string, newest int64) (kept bool, drops []Drop) {
 	version := b.ledger.Step()
 	if _, done := b.ledger.Sample(s.ID); done {
 		return false, nil
@@ -108,8 +110,8 @@ func (b *Batcher) Add(s schemas.Sample, source schemas.Position, unusable string
 	if b.maxStaleness == 0 && s.Iteration < version {
 		return false, []Drop{expired(s, source, version)}
 	}
-	if v := newest(&s); b.maxStaleness == 0 && v > s.Iteration {
-		return false, []Drop{{s, source, schemas.Duplicate, fmt.Sprintf("sampled at version %d for iteration %d, whose order was run again", v, s.Iteration)}}
+	if b.maxStaleness == 0 && newest > s.Iteration {
+		return false, []Drop{{s, source, schemas.Duplicate, fmt.Sprintf("group sampled at version %d for iteration %d, whose order was run again", newest, s.Iteration)}}
 	}
 	g := b.groups[s.GroupID]
 	if g == nil {
@@ -304,8 +306,8 @@ func staleness(s *schemas.Sample, version int64) int64 {
 	return age
 }
 
-// newest is the newest version that a token was sampled at, -1 if none was.
-func newest(s *schemas.Sample) int64 {
+// newestOf is the newest version that a token was sampled at, -1 if none was.
+func newestOf(s *schemas.Sample) int64 {
 	version := int64(-1)
 	for i, m := range s.LossMask {
 		if m {

@@ -18,7 +18,7 @@ var rewrite = flag.Bool("rewrite", false, "rewrite the transcripts in testdata")
 // command, the lines behind it are its answer:
 //
 //	> groups N staleness N [draws N]
-//	> add ID group=G iteration=N members=N [weighing=N] [version=N] [weight=0] [reward=X] [unusable=WORD] at=OFFSET
+//	> add ID group=G iteration=N members=N [weighing=N] [version=N] [newest=N] [weight=0] [reward=X] [unusable=WORD] at=OFFSET
 //	> lose GROUP at=OFFSET
 //	> next      makes the batch and, as the learner would, enters it in the ledger
 //	> positions
@@ -103,7 +103,7 @@ func (p *player) play(words []string) string {
 			s.Weight, s.Excluded, s.Termination = 0, "steps", schemas.StepLimit
 		}
 		p.offsets.read(source)
-		kept, drops := p.batcher.Add(s, source, text["unusable"])
+		kept, drops := p.batcher.Add(s, source, text["unusable"], max(newestOf(&s), int64(args["newest"])))
 		if kept {
 			p.offsets.hold(source)
 		}
@@ -192,7 +192,7 @@ func TestArrivalOrderDoesNotShow(t *testing.T) {
 		b := newBatcher(2, 0, 1, newLedger())
 		var batches []string
 		for i, s := range order {
-			b.Add(s, schemas.Position{Topic: "samples", Offset: int64(i)}, "")
+			b.Add(s, schemas.Position{Topic: "samples", Offset: int64(i)}, "", 0)
 			for {
 				batch, ok := b.Next()
 				if !ok {

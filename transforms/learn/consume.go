@@ -65,10 +65,15 @@ func (l *Learner) take(key, value []byte, source schemas.Position) []schemas.Dea
 		}
 		return []schemas.DeadLetter{l.letter(schemas.ReasonOf(err), err.Error(), "", key, value, source)}
 	}
+	newest := map[string]int64{} // by group, of which a record has all that closed together
+	for i := range rows {
+		s := &rows[i]
+		newest[s.GroupID] = max(newest[s.GroupID], newestOf(s))
+	}
 	var letters []schemas.DeadLetter
 	for _, s := range rows {
 		l.counts.Read++
-		kept, drops := l.batcher.Add(s, source, l.unusable(&s))
+		kept, drops := l.batcher.Add(s, source, l.unusable(&s), newest[s.GroupID])
 		switch {
 		case kept:
 			l.offsets.hold(source)

@@ -50,7 +50,7 @@ func TestDynamicSamplingNeverWaits(t *testing.T) {
 			i := random.IntN(len(running))
 			s := running[i]
 			running = slices.Delete(running, i, i+1)
-			b.Add(s, schemas.Position{Topic: "samples", Offset: offset}, "")
+			b.Add(s, schemas.Position{Topic: "samples", Offset: offset}, "", 0)
 			for {
 				batch, ok := b.Next()
 				if !ok {
