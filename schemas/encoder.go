@@ -24,7 +24,7 @@ type encoder struct {
 	rows, length, node, buffer int
 	nodes, buffers             int
 	free                       sync.Pool    // of *body
-	newest                     atomic.Int64 // bytes of the last record
+	recordBytes                atomic.Int64 // of the last record
 }
 
 // newEncoder asks Arrow how it writes a schema.

@@ -52,6 +52,17 @@ func TestMemberRoundTrip(t *testing.T) {
 			if d := cmp.Diff(want, got); d != "" {
 				t.Errorf("round trip changed the members (-want +got):\n%s", d)
 			}
+			if _, err := decodeMember(b); !errors.Is(err, ErrCorrupt) {
+				t.Errorf("two members as one: error %v", err)
+			}
+			if b, err = encodeMember(m); err != nil {
+				t.Fatal(err)
+			}
+			if one, err := decodeMember(b); err != nil {
+				t.Error(err)
+			} else if d := cmp.Diff(m, one); d != "" {
+				t.Errorf("round trip changed the member (-want +got):\n%s", d)
+			}
 		})
 	}
 }

@@ -13,10 +13,10 @@ import (
 func (e *encoder) record(schema *arrow.Schema, rows int, write func(*body)) arrow.Record {
 	// Who makes a record after the other makes them of about one size; an eighth more
 	// spares most of them to grow, which copies.
-	last := e.newest.Load()
+	last := e.recordBytes.Load()
 	b := &body{out: make([]byte, 0, last+last/8)}
 	write(b)
-	e.newest.Store(int64(len(b.out)))
+	e.recordBytes.Store(int64(len(b.out)))
 	left := b.batch()
 	columns := make([]arrow.Array, schema.NumFields())
 	for i, field := range schema.Fields() {

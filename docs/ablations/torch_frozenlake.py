@@ -194,12 +194,32 @@ def padded(rows, width, kind, fill):
     return torch.tensor([list(r) + [fill] * (width - len(r)) for r in rows], dtype=kind)
 
 
+def read(run, name):
+    return pyarrow.dataset.dataset(run / "data" / name, partitioning="hive").to_table().to_pylist()
+
+
+def recorded_loss(model, samples):
+    """The loss on recorded samples, and by how much the log-probs of their trained tokens differ."""
+    now = log_probs(model, [s["tokens"] for s in samples])
+    mask = padded([s["loss_mask"] for s in samples], now.shape[1], torch.bool, False)
+    behaviour = padded([s["log_probs"] for s in samples], now.shape[1], torch.float32, 0)
+    advantage = torch.tensor([s["advantage"] for s in samples])
+    loss = objective(now, torch.where(mask, behaviour, 0), mask, advantage, sum(s["weight"] == 1 for s in samples))
+    return loss, torch.where(mask, now - behaviour, 0).abs().max()
+
+
+def update(model, optimizer, loss):
+    optimizer.zero_grad()
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), CLIP_NORM)
+    optimizer.step()
+
+
 def check(run):
     model = AutoModelForCausalLM.from_pretrained(run / "random", attn_implementation="eager")
     chat = Chat(run / "random" / "tokenizer.json")
-    read = lambda name: pyarrow.dataset.dataset(run / "data" / name, partitioning="hive").to_table().to_pylist()
-    samples = [s for s in read("samples") if s["iteration"] == 0]
-    trajectories = {t["trajectory"]["id"]: t["trajectory"] for t in read("trajectories") if t["trajectory"]["iteration"] == 0}
+    samples = [s for s in read(run, "samples") if s["iteration"] == 0]
+    trajectories = {t["trajectory"]["id"]: t["trajectory"] for t in read(run, "trajectories") if t["trajectory"]["iteration"] == 0}
     assert samples and all(s["weight"] == 1 for s in samples), "step 1 of the default recipe has no excluded sample"
 
     for s in samples:  # the environment, the protocol and the tokens
@@ -221,18 +241,13 @@ def check(run):
         own = len(rewards) / (len(rewards) - 1) * (rewards - rewards.mean())
         assert np.allclose(own, [s["advantage"] for s in members], atol=1e-12), "other advantages"
 
-    width = max(len(s["tokens"]) for s in samples)
-    mask = padded([s["loss_mask"] for s in samples], width, torch.bool, False)
-    behaviour = padded([s["log_probs"] for s in samples], width, torch.float32, 0)
-    advantage = torch.tensor([s["advantage"] for s in samples])
-    now = log_probs(model, [s["tokens"] for s in samples])
-    loss = objective(now, torch.where(mask, behaviour, 0), mask, advantage, len(samples))
+    loss, apart = recorded_loss(model, samples)
     loss.backward()
     norm = math.sqrt(sum(p.grad.double().square().sum().item() for p in model.parameters()))
 
     with open(run / "metrics.jsonl") as f:
         recorded = json.loads(f.readline())["metrics"]
-    print(f"log-probs: largest difference {torch.where(mask, now - behaviour, 0).abs().max():.2e}")
+    print(f"log-probs: largest difference {apart:.2e}")
     compare("loss", loss.item(), recorded["actor/pg_loss"])
     compare("gradient norm", norm, recorded["actor/grad_norm"])
     # After one step from zero the first moment is (1 - beta1) times the clipped gradient.
@@ -255,21 +270,13 @@ def replay(run):
     """Trains on the recorded samples, step by step, and compares the weights that come of it."""
     model = AutoModelForCausalLM.from_pretrained(run / "random", attn_implementation="eager")
     optimizer = torch.optim.AdamW(model.parameters(), **ADAM)
-    recorded = pyarrow.dataset.dataset(run / "data" / "samples", partitioning="hive").to_table().to_pylist()
+    recorded = read(run, "samples")
     before = {name: p.detach().clone() for name, p in model.named_parameters()}
     for step in range(1 + max(s["iteration"] for s in recorded)):
         samples = sorted((s for s in recorded if s["iteration"] == step), key=lambda s: s["id"])
         for part in torch.arange(len(samples)).chunk(MINIBATCHES):
-            minibatch = [samples[i] for i in part]
-            now = log_probs(model, [s["tokens"] for s in minibatch])
-            mask = padded([s["loss_mask"] for s in minibatch], now.shape[1], torch.bool, False)
-            behaviour = torch.where(mask, padded([s["log_probs"] for s in minibatch], now.shape[1], torch.float32, 0), 0)
-            advantage = torch.tensor([s["advantage"] for s in minibatch])
-            loss = objective(now, behaviour, mask, advantage, sum(s["weight"] == 1 for s in minibatch))
-            optimizer.zero_grad()
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(model.parameters(), CLIP_NORM)
-            optimizer.step()
+            loss, _ = recorded_loss(model, [samples[i] for i in part])
+            update(model, optimizer, loss)
         ours = load_file(run / "checkpoints" / f"step-{step + 1:06d}" / "model.safetensors")
         apart = travelled = 0.0
         for name, p in model.named_parameters():
@@ -323,11 +330,7 @@ def train(run, steps, every, seed):
         for part in torch.arange(len(rollouts)).chunk(MINIBATCHES):
             now = log_probs(model, [rollouts[i].tokens for i in part])
             width = now.shape[1]  # of the longest of the part
-            loss = objective(now, behaviour[part, :width], mask[part, :width], advantage[part], len(part))
-            optimizer.zero_grad()
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(model.parameters(), CLIP_NORM)
-            optimizer.step()
+            update(model, optimizer, objective(now, behaviour[part, :width], mask[part, :width], advantage[part], len(part)))
 
 
 def main():

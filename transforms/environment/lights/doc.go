@@ -5,8 +5,8 @@
 // small networks are slow to find.
 //
 // Nothing ends an episode but its solution: who wanders, or says more than a lamp's
-// name, runs into the limit of steps or of the context. So it shows what compact
-// filtering is for.
+// name, runs into the limit of steps or of the context, which is what compact filtering
+// masks.
 //
 // What always holds:
 //
