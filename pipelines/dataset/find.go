@@ -9,6 +9,8 @@ import (
 // File is one file of a table.
 type File struct {
 	Path string
+	// Dir is the data directory that it was found in.
+	Dir string
 	Partition
 }
 
@@ -31,7 +33,7 @@ func Find(dir, table string) ([]File, error) {
 		if err != nil {
 			return nil, fmt.Errorf("looking for %s in %s: %w", table, dir, err)
 		}
-		files = append(files, File{Path: path, Partition: p})
+		files = append(files, File{Path: path, Dir: dir, Partition: p})
 	}
 	return files, nil
 }

@@ -110,6 +110,19 @@ func TestQueries(t *testing.T) {
 	}
 }
 
+// TestRunsOfOneName: the arms of an ablation have runs of the same names.
+func TestRunsOfOneName(t *testing.T) {
+	dir := t.TempDir()
+	for _, arm := range []string{"grpo", "dapo"} {
+		put(t, filepath.Join(dir, arm), "seed-1", export.Metrics, schemas.Measurements, schemas.Measurement{Run: "seed-1", Step: 1, Name: "actor/lr", Value: float64(len(arm))})
+	}
+	query := "SELECT dir, run, sum(value) v FROM metrics GROUP BY dir, run ORDER BY dir"
+	want := fmt.Sprintf("dir,run,v\n%[1]s/dapo/seed-1,seed-1,4\n%[1]s/grpo/seed-1,seed-1,4\n", dir)
+	if got := ask(t, query, filepath.Join(dir, "grpo"), filepath.Join(dir, "dapo")); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // TestRunsAreTakenOnce: a run named by itself and by its directory counts once.
 func TestRunsAreTakenOnce(t *testing.T) {
 	dir := runs(t)
@@ -147,7 +160,7 @@ func TestErrorsSayWhatThereIs(t *testing.T) {
 		dir, query string
 		want       []string
 	}{
-		{dir, "SELECT rewrad FROM trajectories", []string{"no column rewrad (did you mean reward?)", "trajectories has run, day, id"}},
+		{dir, "SELECT rewrad FROM trajectories", []string{"no column rewrad (did you mean reward?)", "trajectories has run, day, dir, id"}},
 		{dir, "SELECT t.turn FROM trajectories t", []string{"no column t.turn (did you mean turns?)"}},
 		{dir, `SELECT "nothing like it" FROM samples`, []string{"no column nothing", "samples has run"}},
 		{dir, "SELECT * FROM trajectory", []string{"no table trajectory (did you mean trajectories?)", "there are trajectories, steps, samples, rollouts, filtered, ledger, dead_letters, metrics"}},

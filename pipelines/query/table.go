@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"encoding/json"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -62,6 +63,7 @@ func of[R, T any](columns []column[T], part func(*R) *T) []column[R] {
 var partitionColumns = []Column{
 	{"run", textType, "the run's name"},
 	{"day", textType, "date in UTC, 2026-11-21: the partition the row lies in"},
+	{"dir", textType, "the run's directory, which tells runs of one name apart"},
 }
 
 // tableOf makes a table of the rows that expand makes of each record.
@@ -74,7 +76,7 @@ func tableOf[T, R any](name, doc, source string, codec dataset.Codec[T], expand 
 		values := make([]any, len(t.Columns))
 		return dataset.Read(ctx, f, codec, func(record T) error {
 			for _, row := range expand(record) {
-				values[0], values[1] = f.Run, f.Day
+				values[0], values[1], values[2] = f.Run, f.Day, filepath.Dir(f.Dir)
 				for i, c := range columns {
 					values[len(partitionColumns)+i] = c.value(&row)
 				}
