@@ -8,6 +8,7 @@ import (
 	"net"
 	"reflect"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -57,6 +58,7 @@ type bench struct {
 	cluster *Cluster
 	start   stage.Start
 	worker  string
+	evident *sync.Once
 }
 
 // newBench is a cluster and an embedded broker for the length of the test.
@@ -71,7 +73,7 @@ func newBench(t testing.TB) bench {
 			t.Error(err)
 		}
 	})
-	return bench{brokers: broker.Addr(), cluster: cluster, start: Start(jobs), worker: jobs.Worker}
+	return bench{brokers: broker.Addr(), cluster: cluster, start: Start(jobs), worker: jobs.Worker, evident: new(sync.Once)}
 }
 
 // run starts a job and cancels it at the end of the test.
@@ -82,8 +84,12 @@ func (h bench) run(t testing.TB, start stage.Start, name string, p *beam.Pipelin
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
+		if t.Failed() {
+			h.evidence(t)
+		}
 		if err := job.Cancel(); err != nil {
 			t.Error(err)
+			h.evidence(t)
 		}
 	})
 	return job

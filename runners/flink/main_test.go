@@ -17,6 +17,9 @@ import (
 // TestMain lets the test binary be the worker of its own jobs.
 func TestMain(m *testing.M) {
 	if IsWorker() {
+		if err := keepLog(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
 		if err := Work(context.Background(), os.Args[1:]); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
@@ -58,6 +61,7 @@ func startCluster(t testing.TB) (*Cluster, stage.FlinkConfig) {
 	if _, err := Fetched(); err != nil {
 		without(t, err.Error())
 	}
+	t.Setenv(workerLogs, t.TempDir())
 	c := DefaultCluster(t.TempDir())
 	for i, port := range freePorts(t, 3) {
 		*[]*int{&c.JobServer, &c.REST, &c.RPC}[i] = port
@@ -73,7 +77,7 @@ func startCluster(t testing.TB) (*Cluster, stage.FlinkConfig) {
 		if t.Failed() {
 			for _, p := range cluster.Processes {
 				text, _ := os.ReadFile(cluster.logFile(p.Name)) // what is missing is not shown
-				t.Logf("%s said:\n%s", p.Name, text[max(0, len(text)-6000):])
+				t.Logf("%s said:\n%s", p.Name, troubles(string(text)))
 			}
 		}
 	})
