@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"net/http"
 	"reflect"
 	"strings"
 	"sync"
@@ -263,6 +264,37 @@ func (h bench) streaming(t *testing.T) {
 	}
 	h.caughtUp(t, got.Trajectories, score)
 	h.caughtUp(t, got.Rewarded, group)
+	for _, job := range []string{score, group} {
+		for vertex, state := range h.vertices(t, job) {
+			if state != "RUNNING" {
+				t.Errorf("%s: %s is %s: behind what has ended, Beam runs without a pause", job, vertex, state)
+			}
+		}
+	}
+}
+
+// vertices are the parts of a job that runs, as Flink names them, with their states.
+func (h bench) vertices(t testing.TB, job string) map[string]string {
+	t.Helper()
+	manager := rest("http://" + h.cluster.REST)
+	ids, err := manager.find(t.Context(), startsOf(job), startPatience)
+	if err != nil || len(ids) != 1 {
+		t.Fatalf("%d jobs are starts of %s: %v", len(ids), job, err)
+	}
+	var told struct {
+		Vertices []struct{ Name, Status string }
+	}
+	if err := manager.do(t.Context(), http.MethodGet, "/jobs/"+ids[0], &told); err != nil {
+		t.Fatal(err)
+	}
+	states := map[string]string{}
+	for _, v := range told.Vertices {
+		states[v.Name] = v.Status
+	}
+	if len(states) == 0 {
+		t.Fatalf("%s has no parts", job)
+	}
+	return states
 }
 
 func (h bench) killed(t *testing.T) {

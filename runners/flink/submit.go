@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime/graphx"
 	jobpb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/jobmanagement_v1"
 	pipepb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/pipeline_v1"
@@ -28,6 +29,8 @@ const (
 	// bundleSize bounds the elements of a bundle: the worker's connection takes
 	// twenty messages before one slow bundle holds up the others.
 	bundleSize = 1000
+	// longest is longer than any job runs.
+	longest = 100 * 365 * 24 * time.Hour
 	// cancelTimeout bounds the request to cancel, and the wait for its effect.
 	cancelTimeout = 2 * time.Minute
 	// leftPatience is how long an earlier start is looked for, startPatience how long
@@ -59,7 +62,14 @@ func (c cluster) submit(ctx context.Context, name string, p *beam.Pipeline) (*Jo
 	if err := stage.FlinkConfig(c).Validate(); err != nil {
 		return nil, err
 	}
-	pipeline, err := c.marshal(ctx, p)
+	if !beam.Initialized() {
+		beam.Init()
+	}
+	edges, _, err := p.Build()
+	if err != nil {
+		return nil, fmt.Errorf("building the pipeline: %w", err)
+	}
+	pipeline, err := c.marshal(ctx, edges)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +84,7 @@ func (c cluster) submit(ctx context.Context, name string, p *beam.Pipeline) (*Jo
 		return nil, err
 	}
 	job := &Job{name: name, start: newStart(name), server: c.JobServer, manager: manager, connection: connection, service: jobpb.NewJobServiceClient(connection), done: make(chan struct{})}
-	if job.id, err = jobserver.Run(ctx, job.service, job.start, pipeline, c.options()); err != nil {
+	if job.id, err = jobserver.Run(ctx, job.service, job.start, pipeline, c.options(kafkaio.Endless(edges))); err != nil {
 		_ = connection.Close() // nothing was made of it
 		return nil, err
 	}
@@ -92,14 +102,7 @@ func startsOf(name string) func(string) bool {
 }
 
 // marshal serialises the pipeline and says which worker runs it.
-func (c cluster) marshal(ctx context.Context, p *beam.Pipeline) (*pipepb.Pipeline, error) {
-	if !beam.Initialized() {
-		beam.Init()
-	}
-	edges, _, err := p.Build()
-	if err != nil {
-		return nil, fmt.Errorf("building the pipeline: %w", err)
-	}
+func (c cluster) marshal(ctx context.Context, edges []*graph.MultiEdge) (*pipepb.Pipeline, error) {
 	urn, payload := graphx.URNEnvExternal, c.Pool
 	if c.Worker != "" {
 		urn = graphx.URNEnvProcess
@@ -124,7 +127,7 @@ func (c cluster) marshal(ctx context.Context, p *beam.Pipeline) (*pipepb.Pipelin
 //
 // Every job is a streaming one, a bounded job too: its source then waits for
 // the commits downstream, which in a batch job begin only when it has ended.
-func (c cluster) options() map[string]any {
+func (c cluster) options(endless bool) map[string]any {
 	values := map[string]any{
 		"streaming":   true,
 		"experiments": []any{"beam_fn_api"},
@@ -137,6 +140,13 @@ func (c cluster) options() map[string]any {
 		"execution_retry_delay": c.RetryDelay.Milliseconds(),
 		// The number of attempts, of which the first is no retry.
 		"number_of_execution_retries": c.Retries,
+		// Behind an impulse that has ended Beam looks at a source in a loop, whatever
+		// pause it asks for: a whole core, and more than 1 MB/s of a task manager's
+		// memory. So the impulse of a job without an end stays open.
+		"shutdown_sources_after_idle_ms": 0,
+	}
+	if endless {
+		values["shutdown_sources_after_idle_ms"] = longest.Milliseconds()
 	}
 	if c.Checkpoint > 0 {
 		values["checkpointing_interval"] = c.Checkpoint.Milliseconds()

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"net"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph"
 
 	"millrace/schemas"
 )
@@ -133,6 +135,17 @@ func (fn *listFn) ProcessElement(ctx context.Context, _ []byte, emit func(partit
 		emit(p)
 	}
 	return nil
+}
+
+// Endless says whether something in a pipeline follows a topic for ever.
+func Endless(edges []*graph.MultiEdge) bool {
+	return slices.ContainsFunc(edges, func(e *graph.MultiEdge) bool {
+		if e.DoFn == nil {
+			return false
+		}
+		fn, ok := e.DoFn.Recv.(*listFn)
+		return ok && fn.Source.To == nil
+	})
 }
 
 func (s Source) list(ctx context.Context) ([]partition, error) {
