@@ -97,7 +97,9 @@ void check_forward() {
     auto factor = poisoned<float>(size.rows * test.heads());
     qk_norm_rope<T>(device().stream, qk, factor, qkv, q_weight, k_weight, positions, {cos, sin}, size.rows, test.shape);
     near(factor.host(), test.factors(), 1e-6, ("factor of " + size.text()).c_str(), 0);
-    matches(qk.host(), test.rotated(factor.host()), ("qk of " + size.text()).c_str());
+    // The two products of a sum may cancel. Among a million they are as large as 40, each
+    // with three roundings of 2^-24 of it.
+    matches(qk.host(), test.rotated(factor.host()), ("qk of " + size.text()).c_str(), 8);
 
     qk_norm_rope<T>(device().stream, again, nullptr, qkv, q_weight, k_weight, positions, {cos, sin}, size.rows,
                     test.shape);
