@@ -142,12 +142,18 @@ struct HeadReference {
     const double b = (loss(row.log_prob, row.entropy + step) - loss(row.log_prob, row.entropy - step)) / (2 * step);
     o.finite = row.finite && std::isfinite(o.loss) && std::isfinite(g);
     if (!o.finite) return;
+    // What a log-probability that is off by its own bound does to g, whose parts may
+    // cancel: policy gradient against KL.
+    const double wide = 1e-4, off = 1e-5 * std::fmax(1, std::fabs(row.log_prob));
+    const double above = loss(row.log_prob + wide, row.entropy), below = loss(row.log_prob - wide, row.entropy);
+    const double bend = std::fabs(above - 2 * o.loss + below) / (wide * wide);
     const double by = 1 / (t.denominator * l.temperature);
     for (int64_t j = 0; j < V; j++) {
       const double p = std::exp(row.log_p[j]), token = j == t.token;
       const double about = std::fabs(g) * (token + p) + std::fabs(b) * p * (std::fabs(row.log_p[j]) + row.entropy);
       dlogits[i * V + j] = by * (g * (token - p) - b * p * (row.log_p[j] + row.entropy));
-      dlogits_bound[i * V + j] = rounding * std::fabs(dlogits[i * V + j]) + 2e-5 * by * about;
+      dlogits_bound[i * V + j] =
+          rounding * std::fabs(dlogits[i * V + j]) + by * (2e-5 * about + off * bend * (token + p));
     }
   }
 
