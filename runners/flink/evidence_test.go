@@ -46,7 +46,7 @@ func (h bench) evidence(t testing.TB) {
 func (h bench) look(t testing.TB) {
 	for _, p := range h.cluster.Running() {
 		if strings.HasPrefix(p.Name, "taskmanager") {
-			h.dump(t, p.PID, h.cluster.logFile(p.Name), task, stack)
+			dump(t, p.PID, h.cluster.logFile(p.Name), task, stack)
 		}
 	}
 	workers, err := os.ReadDir(os.Getenv(workerLogs))
@@ -55,14 +55,14 @@ func (h bench) look(t testing.TB) {
 	}
 	for _, w := range workers {
 		if pid, err := strconv.Atoi(w.Name()); err == nil {
-			h.dump(t, pid, filepath.Join(os.Getenv(workerLogs), w.Name()), ours, calls)
+			dump(t, pid, filepath.Join(os.Getenv(workerLogs), w.Name()), ours, calls)
 		}
 	}
 }
 
 // dump tells a process to write its stacks to its log and prints what there is in them
 // of each of the patterns, the next one's in what the one before has found.
-func (h bench) dump(t testing.TB, pid int, log string, patterns ...*regexp.Regexp) {
+func dump(t testing.TB, pid int, log string, patterns ...*regexp.Regexp) {
 	const most = 1500
 	before, _ := os.ReadFile(log) // what is missing is not shown
 	if err := syscall.Kill(pid, syscall.SIGQUIT); err != nil {
